@@ -19,6 +19,7 @@ import sys
 import tempfile
 from typing import Any
 
+import first_sight
 import tool
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -74,6 +75,7 @@ def page(base: Mapping[str, int], sets: Sequence[tuple[Mapping[str, Any], Sequen
         [
             *_head(base),
             *(line for number, one in enumerate(sets, 1) for line in _set(number, len(sets), *one, judged)),
+            *_at_first_sight(),
             "",
         ]
     )
@@ -121,6 +123,23 @@ def _flagged(lines: Sequence[str], judged: str) -> Iterator[str]:
         for found in flagged:
             known = found[2] in judged
             yield f"- {found[2]}: {found[3]} ({found[1]}{'' if known else ', **not judged yet**'})"
+
+
+def _at_first_sight() -> Iterator[str]:
+    """What each draw of incidents that nobody had seen showed when it was first looked at."""
+    with open(first_sight.RUNS, encoding="utf-8") as file:
+        runs = [run for run in map(json.loads, file) if run["draw"] != "healthy"]
+    firsts: dict[str, Mapping[str, Any]] = {}
+    for run in runs:
+        firsts.setdefault(run["draw"], run)
+    yield from ("", "## At first sight", "")
+    yield "Incidents that were drawn by area, frozen, and scored once before anything was changed, with their environments built:"
+    yield "[each of them, and what came of it later](first-sight.md)."
+    yield from ("", "| draw | date | versions | with project files | explain | by the text alone | false errors |")
+    yield "|---|---|--:|--:|--:|--:|--:|"
+    for run in firsts.values():
+        draw, date, _, _, _, *found = first_sight.figures(run)
+        yield f"| {' | '.join([draw, date, *found])} |"
 
 
 def main() -> None:

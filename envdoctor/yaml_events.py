@@ -39,7 +39,7 @@ class Begun:
         self.mapping = type(event) is MappingStartEvent
 
 
-class Reader:
+class EventReader:
     """Takes the events of a stream one by one; ``open`` are the documents, and the collections around the next one.
 
     Who reads a kind of file says what the value of a ``scalar``, of a ``key`` and of an ``alias`` is, where a

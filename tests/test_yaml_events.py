@@ -2,10 +2,10 @@
 
 import pytest
 
-from envdoctor.yaml_events import TAG, Reader, events, first_line, mistake, tag_of
+from envdoctor.yaml_events import TAG, EventReader, events, first_line, mistake, tag_of
 
 
-class Plain(Reader):
+class Plain(EventReader):
     """Texts, lists and pairs, each with its line; a place is the number of collections around it."""
 
     def scalar(self, event):

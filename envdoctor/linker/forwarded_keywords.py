@@ -79,6 +79,10 @@ class ForwardedKeywords:
         """Where the code of a function or of the constructor of a class is."""
         return self._body(_Called(value))
 
+    def method(self, found: Sequence[Any], name: str) -> _Body | None:
+        """Where the code of a method is, by the module and the number of the class that has it."""
+        return self._method(found, name, None)
+
     def _body(self, called: _Called) -> _Body | None:
         """Where the code of a function, method or constructor is."""
         value, kind, method, made = called

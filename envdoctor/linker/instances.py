@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from envdoctor.linker.history import Life
     from envdoctor.linker.made_words import MadeWords
     from envdoctor.linker.reach import Reach
+    from envdoctor.linker.refused_calls import RefusedCalls
     from envdoctor.linker.world import World
 
 _SPECIAL = re.compile(r"\.\((await|with|super|\d+)\)")
@@ -44,11 +45,17 @@ class Instances:
     """Looks for what objects lack in some modules of a world."""
 
     def __init__(
-        self, world: World, reach: Reach, made: MadeWords, *, forwarded: ForwardedKeywords | None = None
+        self,
+        world: World,
+        reach: Reach,
+        made: MadeWords,
+        refused: RefusedCalls,
+        *,
+        forwarded: ForwardedKeywords | None = None,
     ) -> None:
         self._world = world
         self._made = made
-        self._forwarded = forwarded
+        self._refused, self._forwarded = refused, forwarded
         self._reach = reach
         self._classes = Classes(world)
         self._history = shipped()
@@ -95,11 +102,12 @@ class Instances:
         kinds = self._classes.behind(self._classes.of(receiver, name)) if ref.call is not None else None
         if not kinds:
             return [None] if ANY in ref.makings else []
-        misfits = [self._misfit(one, method, ref.call or ()) for one in kinds]
+        misfits = [self._misfit(one, method, ref) for one in kinds]
         return [] if None in misfits else misfits
 
-    def _misfit(self, kind: Any, method: str, call: Sequence[Any]) -> Any:
+    def _misfit(self, kind: Any, method: str, ref: ObjectUse) -> Any:
         """Where a call does not fit a method: the kind, the method, the mistake and the argument."""
+        call = ref.call or ()
         if not isinstance(kind, ClassRef) or not kind.made or isinstance(kind.number, str):
             return None
         there = self._world.resolver.method(kind.module, kind.number, method)
@@ -112,6 +120,8 @@ class Instances:
         if signature and not wrong and self._forwarded is not None and isinstance(there, tuple):
             refused = self._forwarded.refused(("method", *there), call, (kind.module, kind.number), method)
             wrong = ("forwarded", refused) if refused else None
+        if not wrong and not ref.attempt:
+            wrong = self._refused.of_method(there, method, call)
         return (kind, method, *wrong) if wrong else None
 
     def _missing(self, use: _Use, found: Sequence[Any]) -> Iterator[Missing]:

@@ -93,13 +93,13 @@ def _resolved(
     reach.follow()
     tell("resolving")
     forwarded = ForwardedKeywords(world.resolver, world.store, world.makes)
-    further = (forwarded.misfit, RefusedCalls(forwarded, OwnChecks(world, reach, natives), world.store).misfit)
-    search = ReferenceSearch(layout, world.resolver, reach, world.standard, further)
-    missing = _missing(world, reach, search, known["hooks"])
+    refused = RefusedCalls(forwarded, OwnChecks(world, reach, natives), world.store)
+    search = ReferenceSearch(layout, world.resolver, reach, world.standard, (forwarded.misfit, refused.misfit))
+    missing = _missing(world, reach, search, refused, known["hooks"])
     checks = OwnChecks(world, reach, natives)
     missing = [*Conditions(world, reach, checks).decided(missing)]
-    refused = [*checks.all(reach.ways, missing)]
-    missing = [one for one in missing if one.line <= checks.ends.get(one.file, one.line)] + refused
+    at_import = [*checks.all(reach.ways, missing)]
+    missing = [one for one in missing if one.line <= checks.ends.get(one.file, one.line)] + at_import
     if natives is not None:
         missing += Generated(layout, reach, world.store, natives.generated, natives.variables).all()
         tell("reading compiled modules")
@@ -116,7 +116,9 @@ def _resolved(
     return Linked(missing, len(reach.ways), search.asked, unknown)
 
 
-def _missing(world: World, reach: Reach, search: ReferenceSearch, hooks: Mapping[str, Any]) -> list[Missing]:
+def _missing(
+    world: World, reach: Reach, search: ReferenceSearch, refused: RefusedCalls, hooks: Mapping[str, Any]
+) -> list[Missing]:
     """What the reached modules miss; what does not need each other is looked for at the same time."""
 
     def referred() -> tuple[Any, ...]:
@@ -129,7 +131,7 @@ def _missing(world: World, reach: Reach, search: ReferenceSearch, hooks: Mapping
         return [*search.decided(rows), *Hooks(world.layout, hooks).installed()]
 
     def inherited() -> list[Missing]:
-        found = [*Instances(world, reach, MadeWords(world, reach)).all(reach.ways)]
+        found = [*Instances(world, reach, MadeWords(world, reach), refused).all(reach.ways)]
         found += Overrides(world, hooks.get("dispatch", ())).all(reach.ways)
         return [*found, *StubNumbers(world).all(reach.ways)]
 

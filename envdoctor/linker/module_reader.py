@@ -22,7 +22,7 @@ _IMPORTS = re.compile(rb"import(?:[ \t\\\r\n]*\([^)]*|[^\n\\]*(?:\\\r?\n[^\n\\]*
 _WORD = re.compile(rb"[\w\x80-\xff]+")
 
 
-class Reader(ModuleReading):
+class ModuleReader(ModuleReading):
     """Reads one module for a target."""
 
     def body(self, statements: Sequence[ast.stmt]) -> bool:
@@ -77,12 +77,12 @@ def asked_of_anything(
     source: bytes, module: str, target: Target, words: frozenset[str], *, package: bool
 ) -> list[tuple[str, int, int, int]]:
     """The uses of some words as attributes of what no import binds: word, line, flags and handler of each."""
-    reader = Reader(module, target, lambda *_: False, package=package)
+    reader = ModuleReader(module, target, lambda *_: False, package=package)
     reader.wanted = words
     return [] if "error" in summary_of(source, reader) else reader.of_anything
 
 
-def summary_of(source: bytes, reader: Reader) -> Summary:
+def summary_of(source: bytes, reader: ModuleReader) -> Summary:
     """The summary of a module's source; one with an ``error`` where it cannot be parsed."""
     try:
         with warnings.catch_warnings():

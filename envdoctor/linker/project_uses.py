@@ -162,15 +162,15 @@ def link(
     reach = Reach(layout, store, resolver, tell)
     reach.follow({key: one.way for key, one in sources.all.items()})
     forwarded = ForwardedKeywords(resolver, store, world.makes)
-    further = (forwarded.misfit, RefusedCalls(forwarded, OwnChecks(world, reach), store).misfit)
+    refused = RefusedCalls(forwarded, OwnChecks(world, reach), store)
     made = MadeWords(world, reach)
-    gone = [*Instances(world, reach, made, forwarded=forwarded).all(sources.all)]
+    gone = [*Instances(world, reach, made, refused, forwarded=forwarded).all(sources.all)]
     gone += Overrides(world, dispatch).all(sources.all)
     gone += StubNumbers(world).all(sources.all)
     reach.ways = {key: ways for key, ways in reach.ways.items() if key in sources.all}
     gone += OwnChecks(world, reach).all(sources.all)
     gone += Generated(layout, reach, store, *generated).all()
-    search = ReferenceSearch(layout, resolver, reach, world.standard, further)
+    search = ReferenceSearch(layout, resolver, reach, world.standard, (forwarded.misfit, refused.misfit))
     found = [one for one in search.all((0, 0), world.target.minor) if one.kind not in {"syntax", "broken"}]
     found += gone
     found += LostWords(world, reach, made).all(sources.all, found)

@@ -24,6 +24,10 @@ _RETIRED = re.compile(r"(?i)deprecat|remov|no longer|renamed|replaced|obsolete|d
 #: So many bytes behind the name of a definition are searched for a reason to follow it.
 _NEAR = 6000
 _REASON = re.compile(rb"(?i)\braise\b|deprecat|remov|\bassert\b")
+#: A method raises for many reasons, and has to say that it is gone.
+_GONE = re.compile(_RETIRED.pattern.encode())
+#: What leaves the body of a method as it is.
+_PLAIN = {"classmethod", "staticmethod"}
 #: What says that something is not installed that need not be.
 _CHOICES = {"ImportError", "ModuleNotFoundError"}
 #: What ends a program, or says that a method is for derived classes.
@@ -47,16 +51,41 @@ class RefusedCalls:
             self._known[key] = self._said(value, call)
         return ("refuses", self._known[key]) if self._known[key] else None
 
+    def of_method(self, found: Any, method: str, call: Sequence[Any]) -> tuple[str, str] | None:
+        """The same for a method that says that it is gone; ``found`` is its module, its class and its signature."""
+        if not call or not call[2] or not isinstance(found, tuple):
+            return None
+        key = repr((found[:2], method, call[:2]))
+        if key not in self._known:
+            self._known[key] = self._said_by_method(found, method, call)
+        return ("refuses", self._known[key]) if self._known[key] else None
+
+    def _said_by_method(self, found: Sequence[Any], method: str, call: Sequence[Any]) -> str:
+        text = self._store.text(found[0])
+        places = re.finditer(rb"def %s\b" % method.encode(), text)
+        near = (text[one.start() : one.start() + _NEAR] for one in places)
+        body = self._code.method(found, method) if any(map(_GONE.search, near)) else None
+        if body is None or not isinstance(body.node, ast.FunctionDef) or not _is_plain(body.node):
+            return ""
+        error = self._refusal(body, call)
+        return error.message.rstrip(": ") if error and not _is_meant(error) and _is_retired(body.node, error) else ""
+
+    def _refusal(self, body: Any, call: Sequence[Any]) -> Refused | None:
+        """The exception that a call surely raises; nothing is known of an object, or of what a call gives."""
+        function, static = self._checks.defined(body.module, body.node), _marks(body.node) & {"staticmethod"}
+        own = [UNKNOWN] * (body.kind is not None and not static)
+        return self._checks.refusal(function, [*own, *[UNKNOWN] * call[0]], dict.fromkeys(call[1], UNKNOWN))
+
     def _said(self, value: Any, call: Sequence[Any]) -> str:
         body = self._code.code(value) if self._has_reason(value) else None
         if body is None or not isinstance(body.node, ast.FunctionDef) or body.node.decorator_list:
             return ""
-        function, own = self._checks.defined(body.module, body.node), [UNKNOWN] * (body.kind is not None)
-        error = self._checks.refusal(function, [*own, *[UNKNOWN] * call[0]], dict.fromkeys(call[1], UNKNOWN))
+        error = self._refusal(body, call)
         if error is None or _is_meant(error):
             return ""
         parameters = body.node.args
         named = [one.arg for one in (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)]
+        function = self._checks.defined(body.module, body.node)
         whatever = self._checks.refusal(function, [], dict.fromkeys(named, UNKNOWN))
         is_own_fault = whatever is None and error.name not in _CHOICES  # of what this call does not give
         return error.message.rstrip(": ") if is_own_fault or _is_retired(body.node, error) else ""
@@ -72,6 +101,15 @@ class RefusedCalls:
         kind = b"def" if value[0] == "function" else b"class"  # a pattern that begins with plain text is found fast
         found = re.search(rb"%s %s\b" % (kind, name.encode()), text)
         return found is not None and _REASON.search(text, found.start(), found.start() + _NEAR) is not None
+
+
+def _marks(node: ast.FunctionDef) -> set[str]:
+    """What a definition is decorated with, as it is written."""
+    return {ast.unparse(one) for one in node.decorator_list}
+
+
+def _is_plain(node: ast.FunctionDef) -> bool:
+    return _marks(node) <= _PLAIN
 
 
 def _is_meant(error: Refused) -> bool:

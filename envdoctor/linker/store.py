@@ -13,7 +13,7 @@ from importlib import resources
 from typing import Any
 
 from envdoctor.linker.module_files import size_of
-from envdoctor.linker.module_reader import Reader, summary_of
+from envdoctor.linker.module_reader import ModuleReader, summary_of
 from envdoctor.linker.syntax_trees import SyntaxTrees
 from envdoctor.probes import cache, parallel
 
@@ -176,7 +176,7 @@ class Store:
             return marshal.dumps({"error": ["unreadable", 0, "it is longer than 4 MiB"]})
         own = name.partition(".")[0] if script is None else ""
         keep = self._keep
-        reader = Reader(
+        reader = ModuleReader(
             name,
             self.target,
             lambda other, path, call: other.partition(".")[0] != own and keep(other, path, call),

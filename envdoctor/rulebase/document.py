@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from envdoctor.model import Record
-from envdoctor.yaml_events import TAG, Begun, Reader, events, first_line, mistake, tag_of
+from envdoctor.yaml_events import TAG, Begun, EventReader, events, first_line, mistake, tag_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class _Refused(Exception):  # noqa: N818 - it never leaves this file
         self.message = message
 
 
-class _Builder(Reader):
+class _Builder(EventReader):
     """Builds plain data; a place is a key path."""
 
     def __init__(self, path: str) -> None:

@@ -7,10 +7,13 @@ import linker_environment as env
 import pytest
 
 from envdoctor.linker.branches import Target
+from envdoctor.linker.forwarded_keywords import ForwardedKeywords
 from envdoctor.linker.instances import Instances
 from envdoctor.linker.made_words import MadeWords
 from envdoctor.linker.module_files import Layout
+from envdoctor.linker.own_checks import OwnChecks
 from envdoctor.linker.reach import Reach
+from envdoctor.linker.refused_calls import RefusedCalls
 from envdoctor.linker.world import World
 from envdoctor.probes.distributions import scan
 
@@ -185,7 +188,9 @@ def found(tmp_path, source, makes=None, **others):
     world = World(layout, Target(sys.version_info[:2], "linux"), makes or {})
     reach = Reach(layout, world.store, world.resolver, lambda _doing: None)
     reach.follow()
-    told = Instances(world, reach, MadeWords(world, reach)).all(reach.ways)
+    forwarded = ForwardedKeywords(world.resolver, world.store, world.makes)
+    refused = RefusedCalls(forwarded, OwnChecks(world, reach), world.store)
+    told = Instances(world, reach, MadeWords(world, reach), refused).all(reach.ways)
     return [(one.severity, one.consumer, one.line, one.asked) for one in told if one.severity != "info"]
 
 

@@ -178,3 +178,75 @@ def test_what_it_says_is_the_exception(tmp_path):
     said = [one.detail for one in env.linked(folder).missing if one.kind == "refuses"]
 
     assert said == ["Gone: bare was removed in b 3.0; use better", "Gone: is gone, use"]
+
+
+KEPT = '''
+class Table:
+    def older(self, *rows):
+        raise AttributeError("older has been removed, use rows")
+
+    @classmethod
+    def made(cls):
+        raise TypeError("made is no longer there; call the class")
+
+    def helped(self):
+        self._say("helped")
+
+    def _say(self, what):
+        raise RuntimeError(what)
+
+    def rows(self, size=None):
+        """The keyword that was removed is mode."""
+        if size is not None:
+            raise ValueError("size was removed")
+        return []
+
+    def strict(self):
+        raise ValueError("a table has no order")
+
+    def each(self):
+        """To be replaced by derived classes."""
+        raise NotImplementedError
+
+    @property
+    def gone(self):
+        raise AttributeError("gone was removed")
+
+class Wide(Table):
+    def __init__(self): self.kept = 1
+
+class Other(Table):
+    def older(self, *rows): return rows
+'''
+
+METHODS = {
+    "that was removed": ("b.Wide().older(1)", "b.Wide().older"),
+    "of a class that was removed": ("b.Wide().made()", "b.Wide().made"),
+    "that only raises and does not say why": ("b.Wide().strict()", None),
+    "that raises what it is given": ("b.Wide().helped()", None),
+    "that takes something else": ("b.Wide().rows()", None),
+    "that derived classes define": ("b.Wide().each()", None),
+    "that a derived class has": ("b.Other().older(1)", None),
+    "in a try": ("try:\n        b.Wide().older(1)\n    except AttributeError: pass", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "asked"), METHODS.values(), ids=list(METHODS))
+def test_a_method_that_is_kept_to_say_that_it_is_gone(tmp_path, source, asked):
+    folder = env.write(tmp_path, "3.0", b={"b.py": KEPT})
+    env.write(tmp_path, a={"a.py": f"import b\ndef f():\n    {source}\n"})
+
+    found = env.linked(folder).missing
+
+    assert [(one.severity, one.asked) for one in found if one.kind == "refuses"] == (
+        [("warning", asked)] if asked else []
+    )
+
+
+def test_a_project_is_told_what_a_method_says_that_is_gone(tmp_path):
+    env.write(tmp_path, "3.0", b={"b.py": KEPT})
+    env.write(tmp_path, a={"a.py": "import b\ntable = b.Wide()\ndef f():\n    table.older(1)\n"})
+
+    (found,) = (one for one in env.linked(str(tmp_path)).missing if one.kind == "refuses")
+
+    assert (found.line, found.provider, found.detail) == (4, "b", "AttributeError: older has been removed, use rows")

@@ -9,7 +9,7 @@ import pytest
 
 from envdoctor.linker import reach, store
 from envdoctor.linker.branches import Target
-from envdoctor.linker.module_reader import Reader, summary_of
+from envdoctor.linker.module_reader import ModuleReader, summary_of
 
 B = {"b/__init__.py": "here = 1\n"}
 
@@ -224,7 +224,7 @@ def test_unknowns_are_counted_by_reason(tmp_path):
 
 
 def test_reading_a_module_leaves_nothing_behind_that_only_a_collector_finds():
-    reader = Reader("a", Target((3, 12)), lambda *_told: True)
+    reader = ModuleReader("a", Target((3, 12)), lambda *_told: True)
     alive = weakref.ref(reader)
     gc.disable()
     try:

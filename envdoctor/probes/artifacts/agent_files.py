@@ -8,7 +8,7 @@ import io
 import json
 
 from envdoctor.probes.artifacts import functions, marks, pickles
-from envdoctor.probes.artifacts.streams import BrokenError, Reader
+from envdoctor.probes.artifacts.streams import BoundedReader, BrokenError
 from envdoctor.probes.artifacts.zips import shown
 
 TYPE_CHECKING = False
@@ -58,7 +58,7 @@ def _walked(text: str, archive: Zip, notes: Notes) -> object:
         data = base64.b64decode(text)
     except (binascii.Error, ValueError) as error:
         raise BrokenError("is not written in base64") from error
-    return pickles.walk(Reader(io.BytesIO(data), archive.budget, len(data)), archive.budget, notes).value
+    return pickles.walk(BoundedReader(io.BytesIO(data), archive.budget, len(data)), archive.budget, notes).value
 
 
 def _data(archive: Zip) -> dict[str, object]:

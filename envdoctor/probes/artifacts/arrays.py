@@ -10,7 +10,7 @@ from envdoctor.probes.artifacts.streams import BrokenError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from envdoctor.probes.artifacts.streams import Reader
+    from envdoctor.probes.artifacts.streams import BoundedReader
 
 _SIMPLE = re.compile(r"[<>|=]?([?bBhHiIlLqQfdgFDGeSUVOmMcua])(\d{0,9})")
 _NATIVE = {
@@ -33,7 +33,7 @@ _OBJECTS = object()
 _DIMENSIONS = 64
 
 
-def skip(reader: Reader, state: object) -> bool:
+def skip(reader: BoundedReader, state: object) -> bool:
     """Skip the bytes of an array in the stream; ``True`` where there is a pickle instead."""
     if not isinstance(state, Pairs):
         raise BrokenError("holds an array whose description cannot be read")

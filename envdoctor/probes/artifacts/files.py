@@ -15,7 +15,7 @@ from envdoctor.probes.artifacts import (
     pickles,
 )
 from envdoctor.probes.artifacts.pickle_machine import Notes
-from envdoctor.probes.artifacts.streams import BrokenError, Budget, Inflated, Reader, StrangeError, open_file
+from envdoctor.probes.artifacts.streams import BoundedReader, BrokenError, Budget, Inflated, StrangeError, open_file
 from envdoctor.probes.artifacts.zips import Zip, shown
 
 TYPE_CHECKING = False
@@ -98,12 +98,12 @@ def _read_by_kind(file: ByteSource, size: int, found: Examined) -> None:
     elif head.startswith(marks.LZ4_MAGIC):
         raise BrokenError("is compressed with LZ4, which envdoctor does not unpack")
     elif head.startswith(marks.COMPRESSED_MAGIC):
-        _read_stream(Reader(Inflated(file, found.budget), found.budget), found)
+        _read_stream(BoundedReader(Inflated(file, found.budget), found.budget), found)
     else:
-        _read_stream(Reader(file, found.budget, size), found)
+        _read_stream(BoundedReader(file, found.budget, size), found)
 
 
-def _read_stream(reader: Reader, found: Examined) -> None:
+def _read_stream(reader: BoundedReader, found: Examined) -> None:
     """An array or pickles, whether they were compressed or not."""
     head = reader.peek(_HEAD)
     if head.startswith(marks.ARRAY_MAGIC):
@@ -117,7 +117,7 @@ def _read_stream(reader: Reader, found: Examined) -> None:
         raise StrangeError(_NO_KIND if head else "is empty")
 
 
-def _old_pickles(reader: Reader, found: Examined) -> None:
+def _old_pickles(reader: BoundedReader, found: Examined) -> None:
     """Pickles without a mark at their beginning; what goes wrong at once is no pickle."""
     try:
         _pickles(reader, found)
@@ -127,7 +127,7 @@ def _old_pickles(reader: Reader, found: Examined) -> None:
         raise StrangeError(_NO_KIND) from error
 
 
-def _pickles(reader: Reader, found: Examined) -> None:
+def _pickles(reader: BoundedReader, found: Examined) -> None:
     """One pickle or several."""
     first = pickles.walk(reader, found.budget, found.notes)
     found.kind = next((kind for end, kind in marks.KIND_OF_SUFFIX.items() if end in found.name.lower()), "pickle")
@@ -172,7 +172,9 @@ def _nested(archive: Zip, name: str, found: Examined) -> None:
             _tensors(Zip(source, size, found.budget), found)
         else:
             source.seek(0)
-            pickles.stream(Reader(source, found.budget, size), found.budget, found.notes, marks.TENSOR_PICKLES + 1)
+            pickles.stream(
+                BoundedReader(source, found.budget, size), found.budget, found.notes, marks.TENSOR_PICKLES + 1
+            )
     except BrokenError as error:
         found.notes.gap(f"holds {shown(name)}, which {error}")
 
@@ -181,7 +183,7 @@ def _tensors(archive: Zip, found: Examined) -> None:
     """The pickle of an archive of tensors."""
     for name in archive.ending(marks.TENSOR_MEMBER)[:_NESTED_LIMIT]:
         source, size = archive.source(name)
-        reader = Reader(source, found.budget, size)
+        reader = BoundedReader(source, found.budget, size)
         if not reader.peek(1).startswith(_MARK):
             raise BrokenError(f"holds {shown(name)}, which is not a pickle")
         pickles.walk(reader, found.budget, found.notes)

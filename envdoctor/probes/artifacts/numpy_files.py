@@ -7,7 +7,7 @@ import struct
 import warnings
 
 from envdoctor.probes.artifacts import marks, pickles
-from envdoctor.probes.artifacts.streams import BrokenError, Reader
+from envdoctor.probes.artifacts.streams import BoundedReader, BrokenError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ MEMBER_LIMIT = 2_000
 _LENGTHS = {1: "<H", 2: "<I", 3: "<I"}
 
 
-def read_array(reader: Reader, budget: Budget, notes: Notes) -> None:
+def read_array(reader: BoundedReader, budget: Budget, notes: Notes) -> None:
     """One array. ``BrokenError`` where its header cannot be read."""
     if reader.read(len(marks.ARRAY_MAGIC)) != marks.ARRAY_MAGIC:
         raise BrokenError("is not an array file")
@@ -43,7 +43,7 @@ def read_archive(archive: Zip, notes: Notes) -> None:
             notes.gap(f"holds more than {MEMBER_LIMIT} arrays: the others are not looked at")
             break
         source, size = archive.source(name)
-        read_array(Reader(source, archive.budget, size), archive.budget, notes)
+        read_array(BoundedReader(source, archive.budget, size), archive.budget, notes)
 
 
 def _description(text: str) -> dict[object, object]:

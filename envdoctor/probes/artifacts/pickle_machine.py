@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from envdoctor.probes.artifacts.code_objects import Code
-    from envdoctor.probes.artifacts.streams import Budget, Reader
+    from envdoctor.probes.artifacts.streams import BoundedReader, Budget
 
 #: What is kept of one kind of finding.
 NAME_LIMIT, CODE_LIMIT, PATH_LIMIT = 5_000, 500, 100
@@ -72,8 +72,8 @@ def is_path(text: str) -> bool:
 class Machine:
     """The stack and the memo of one pickle while it is walked; the instructions work on it."""
 
-    def __init__(self, reader: Reader, budget: Budget, notes: Notes, nested: Callable[[], object]) -> None:
-        self.reader: Reader = reader
+    def __init__(self, reader: BoundedReader, budget: Budget, notes: Notes, nested: Callable[[], object]) -> None:
+        self.reader: BoundedReader = reader
         self.budget, self.notes = budget, notes
         #: Walks a pickle that begins where the reader is.
         self.nested = nested

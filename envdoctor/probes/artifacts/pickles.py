@@ -18,7 +18,7 @@ from envdoctor.probes.artifacts.streams import BrokenError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from envdoctor.probes.artifacts.pickle_machine import Notes
-    from envdoctor.probes.artifacts.streams import Budget, Reader
+    from envdoctor.probes.artifacts.streams import BoundedReader, Budget
 
 _EVERY = 1024
 _STOP = 0x2E
@@ -31,7 +31,7 @@ class Walked(NamedTuple):
     whole: bool
 
 
-def walk(reader: Reader, budget: Budget, notes: Notes) -> Walked:
+def walk(reader: BoundedReader, budget: Budget, notes: Notes) -> Walked:
     """Walk one pickle to its end. ``BrokenError`` where it is damaged."""
     machine = Machine(reader, budget, notes, lambda: walk(reader, budget, notes))
     try:
@@ -40,7 +40,7 @@ def walk(reader: Reader, budget: Budget, notes: Notes) -> Walked:
         raise BrokenError(f"is not a pickle that can be read: it goes wrong at byte {reader.position}") from error
 
 
-def stream(reader: Reader, budget: Budget, notes: Notes, most: int = 100) -> list[object]:
+def stream(reader: BoundedReader, budget: Budget, notes: Notes, most: int = 100) -> list[object]:
     """The values of all pickles in a stream; what follows the last of them is not read."""
     found: list[object] = []
     while len(found) < most:
@@ -51,7 +51,7 @@ def stream(reader: Reader, budget: Budget, notes: Notes, most: int = 100) -> lis
     return found
 
 
-def another(reader: Reader) -> bool:
+def another(reader: BoundedReader) -> bool:
     """Whether another pickle begins where the last one ended."""
     ahead = reader.peek(2)
     return len(ahead) == 2 and ahead[0] == instructions.PROTO and 2 <= ahead[1] <= instructions.HIGHEST  # noqa: PLR2004

@@ -184,7 +184,7 @@ class Inflated:
         return True
 
 
-class Reader:
+class BoundedReader:
     """Exact numbers of bytes from a source. ``EndedError`` where there are not so many."""
 
     def __init__(self, source: ByteSource, budget: Budget, size: int | None = None) -> None:

@@ -9,7 +9,7 @@ import struct
 import zipfile
 import zlib
 
-from envdoctor.probes.artifacts.streams import RATIO_FROM, RATIO_LIMIT, BrokenError, EndedError, Part, Reader
+from envdoctor.probes.artifacts.streams import RATIO_FROM, RATIO_LIMIT, BoundedReader, BrokenError, EndedError, Part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Zip:
         if info.file_size > limit:
             raise BrokenError(f"holds {shown(name)} of {info.file_size} bytes, which is more than is looked at")
         source, size = self.source(name)
-        return Reader(source, self.budget, size).read(size)
+        return BoundedReader(source, self.budget, size).read(size)
 
     def source(self, name: str) -> tuple[ByteSource, int]:
         """One member to be read in order, and its size; a part of the file itself where it is not compressed."""

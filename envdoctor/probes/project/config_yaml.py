@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import yaml
 from yaml.constructor import SafeConstructor
 
-from envdoctor.yaml_events import TAG, Begun, Reader, events, first_line, mistake, tag_of
+from envdoctor.yaml_events import TAG, Begun, EventReader, events, first_line, mistake, tag_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class _Place(NamedTuple):
     silent: bool
 
 
-class _Documents(Reader):
+class _Documents(EventReader):
     def __init__(self) -> None:
         super().__init__(DEEPEST, _Place("", 0, silent=False))
         self._events = 0

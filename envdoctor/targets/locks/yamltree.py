@@ -8,7 +8,7 @@ from __future__ import annotations
 import yaml
 
 from envdoctor.errors import ProbeError
-from envdoctor.yaml_events import Begun, Reader, events, first_line, mistake
+from envdoctor.yaml_events import Begun, EventReader, events, first_line, mistake
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _refusal(source: TextFile, what: str) -> ProbeError:
     return ProbeError(f"{source.path} {what}, which no environment needs: give another file")
 
 
-class _Values(Reader):
+class _Values(EventReader):
     def __init__(self, source: TextFile) -> None:
         super().__init__(_DEPTH)
         self._source = source

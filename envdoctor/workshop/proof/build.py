@@ -18,12 +18,21 @@ from envdoctor.probes import cache
 from envdoctor.remedies.commands import with_command
 from envdoctor.remedies.words import names
 from envdoctor.targets import examine
-from envdoctor.workshop.proof import built_environment, bytecode_cache, installing, processes, pythons, sandbox, scripts
+from envdoctor.workshop.proof import (
+    built_environment,
+    bytecode_cache,
+    installing,
+    processes,
+    pythons,
+    sandbox,
+    scripts,
+    unwheeled,
+)
 from envdoctor.workshop.proof.trials import name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from envdoctor.model import Action
     from envdoctor.workshop.proof.trials import Trial, TrialEnvironment
@@ -33,7 +42,11 @@ _REASON = 300
 
 
 class UnbuiltError(Exception):
-    """An environment that cannot be built, and why."""
+    """An environment that cannot be built, and why; ``said`` is all that the installer printed."""
+
+    def __init__(self, reason: str, said: str = "") -> None:
+        super().__init__(reason)
+        self.said = said
 
 
 @functools.cache
@@ -244,9 +257,34 @@ def _pip(place: TrialEnvironment, python: str, step: Sequence[str], *, offline: 
     if place.together and verb == "install":
         words = ["--override", _held(place, top, ()), *words]
     if verb == "install":
-        words = [*(["--no-build"] if place.wheels else []), *(["--no-deps"] if place.locked else []), *words]
+        words = [*(["--no-deps"] if place.locked else []), *words]
     limit = installing.BRIEF_SECONDS if place.brief else installing.SECONDS
-    run_uv(["pip", verb, "--python", python, *words], top, offline=offline, seconds=limit)
+    command = ["pip", verb, "--python", python]
+    if not (place.wheels and verb == "install"):
+        run_uv([*command, *words], top, offline=offline, seconds=limit)
+        return
+    run = functools.partial(run_uv, directory=top, offline=offline)
+    _of_wheels(lambda only, seconds: run([*command, *only, *words], seconds=seconds), limit)
+
+
+def _of_wheels(install: Callable[[Sequence[str], float], object], limit: float) -> None:
+    """Install without building any but what is no wheel anywhere, as its installer comes to need it.
+
+    All of it together may take ``limit`` seconds.
+    """
+    end, left = time.monotonic() + limit, limit
+    built: list[str] = []
+    while True:
+        try:
+            install(["--only-binary", ":all:", *(word for name in built for word in ("--no-binary", name))], left)
+        except UnbuiltError as error:
+            more = sorted(unwheeled.named(error.said) - {*built})
+            left = round(end - time.monotonic())
+            if not more or left < 1:
+                raise
+            built += more
+        else:
+            return
 
 
 def run_uv(words: Sequence[str], directory: str, *, offline: bool, seconds: float = installing.SECONDS) -> None:
@@ -268,7 +306,7 @@ def _started(
         with open(log, encoding="utf-8", errors="replace") as file:
             said = file.read()
         full = os.strerror(errno.ENOSPC)
-        raise OSError(errno.ENOSPC, full, directory) if full in said else UnbuiltError(_because(said))
+        raise OSError(errno.ENOSPC, full, directory) if full in said else UnbuiltError(_because(said), said)
 
 
 def _because(said: str) -> str:

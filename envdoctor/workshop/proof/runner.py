@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 #: Days for which a result is remembered, so that an interrupted run goes on where it stopped.
 DAYS = 7
+#: Which way of building found that something cannot be built: what another found impossible is tried again.
+BUILDS = 2
 _AGES = 365_000
 
 
@@ -302,6 +304,8 @@ def remembered(trial: Trial) -> dict[str, Any] | None:
     with contextlib.suppress(OSError, ValueError):
         result: dict[str, Any] = json.loads(cache.kept(_place(trial)) or b"")
         at = dt.datetime.fromisoformat(result["at"])
+        if trial.place.wheels and result["outcome"] == "unbuilt" and result.get("builds") != BUILDS:
+            return None
         if dt.datetime.now(dt.timezone.utc) - at < dt.timedelta(days=DAYS):
             return result
     return None
@@ -311,4 +315,4 @@ def remember(trial: Trial, result: Mapping[str, Any]) -> None:
     """Keep a result; that something could not be built, where that was measured and not for want of the Python."""
     if result["outcome"] != "unbuilt" or (trial.measured and pythons.find(trial.place.python)):
         at = dt.datetime.now(dt.timezone.utc).isoformat()
-        cache.keep(_place(trial), json.dumps({**result, "at": at}).encode())
+        cache.keep(_place(trial), json.dumps({**result, "at": at, "builds": BUILDS}).encode())

@@ -34,8 +34,8 @@ class TrialEnvironment(Record):
     """An environment to build: an interpreter ``X.Y`` or ``X.Y.Z``, requirements, and what is removed afterwards.
 
     ``together`` installs exactly these although their metadata refuses each other; ``needs`` is installed besides.
-    ``brief`` is for one that may well be impossible: not for long, with ``wheels`` without building any, and without
-    what is ``loose`` where that is in its way. ``locked`` says that these are all there is.
+    ``brief`` is for one that may well be impossible: not for long, with ``wheels`` without building what has any, and
+    without what is ``loose`` where that is in its way. ``locked`` says that these are all there is.
     """
 
     python: str

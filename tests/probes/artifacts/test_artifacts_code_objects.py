@@ -17,7 +17,7 @@ from envdoctor.probes.artifacts.opcode_tables import TABLES
 from envdoctor.probes.artifacts.pickle_machine import Notes
 from envdoctor.probes.artifacts.pickled_values import Function
 from envdoctor.probes.artifacts.pickles import walk
-from envdoctor.probes.artifacts.streams import Budget, Reader
+from envdoctor.probes.artifacts.streams import BoundedReader, Budget
 
 #: Releases of cloudpickle that run on a Python; the first of some does not know it and writes its code in an old shape.
 RELEASES = {
@@ -59,7 +59,7 @@ def pickled(path):
 def walked(data):
     budget, notes = Budget(), Notes()
     with untraced():
-        made = walk(Reader(io.BytesIO(data), budget, len(data)), budget, notes).value
+        made = walk(BoundedReader(io.BytesIO(data), budget, len(data)), budget, notes).value
     assert isinstance(made, Function)
     return made, notes
 

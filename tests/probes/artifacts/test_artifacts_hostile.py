@@ -252,16 +252,16 @@ def test_a_large_part_is_stepped_over_and_not_read(tmp_path):
 def test_time_is_bounded(tmp_path):
     budget = streams.Budget(seconds=0)
     with pytest.raises(ProbeError, match="takes too long"):
-        pickles.walk(streams.Reader(io.BytesIO(HARMLESS), budget, len(HARMLESS)), budget, pickle_machine.Notes())
+        pickles.walk(streams.BoundedReader(io.BytesIO(HARMLESS), budget, len(HARMLESS)), budget, pickle_machine.Notes())
 
 
 def test_compressed_streams_of_several_members_are_read_on():
     budget = streams.Budget()
     data = b"x" * 100_000
     for packed in (gzip.compress(data) * 2, bz2.compress(data) * 2, lzma.compress(data) * 2):
-        reader = streams.Reader(streams.Inflated(io.BytesIO(packed), budget), budget)
+        reader = streams.BoundedReader(streams.Inflated(io.BytesIO(packed), budget), budget)
         assert reader.read(200_000) == data * 2
-    reader = streams.Reader(streams.Inflated(io.BytesIO(zlib.compress(data)), budget), budget)
+    reader = streams.BoundedReader(streams.Inflated(io.BytesIO(zlib.compress(data)), budget), budget)
     assert reader.read(100_000) == data
 
 
