@@ -242,9 +242,9 @@ def page(rows: Mapping[str, Mapping[str, Any]]) -> str:
     lines = [
         "# What came of leads", "",
         "Written by `benchmarks/leads.py` from runs. A lead is two distributions with the releases that packagers of another",
-        "channel keep apart. The newest of these were installed from wheels with what they require; the consumer was imported and",
-        "rules and the linker were asked about the two. *Nothing was seen* says that the import works and the linker finds nothing of the two: it",
-        "is no proof that they work together. What takes gigabytes, and what only builds others, was left out.", "",
+        "channel keep apart. The newest of these were installed from wheels with what they require; the consumer was imported, and",
+        "rules and the linker were asked about the two. *Nothing was seen* says that the import works and the linker finds",
+        "nothing: it is no proof that they work together. What takes gigabytes, and what only builds others, was left out.", "",
         "| | conda-forge | Spack |", "|---|--:|--:|",
     ]  # fmt: skip
     counts = Counter((row["state"], row["source"]) for row in rows.values())
@@ -252,13 +252,19 @@ def page(rows: Mapping[str, Mapping[str, Any]]) -> str:
         {state for state, _ in counts}, key=lambda one: -sum(counts[one, by] for by in ("conda-forge", "Spack"))
     )
     lines += [f"| {state} | {counts[state, 'conda-forge']} | {counts[state, 'Spack']} |" for state in states]
-    lines += ["", "Those that no rule knows, and of which something was seen:", "", "| lead | pins | Python | what was seen |",
+    lines += ["", "Those of which something was seen, and no rule is about the two (one may be about the cause and another):", "", "| lead | pins | Python | what was seen |",
               "|---|---|---|---|"]  # fmt: skip
     for key, row in sorted(rows.items()):
         if row["state"] in {"the linker finds it", "the import fails"}:
-            seen = "; ".join([*row["linked"][:2], *filter(None, [row["error"]])]).replace("|", "\\|")
+            seen = "; ".join([*dict.fromkeys(row["linked"][:2]), *_last(row["error"])]).replace("|", "\\|")
             lines.append(f"| {key} | {' '.join(row['pins'])} | {row['python']} | {seen} |")
     return "\n".join(lines) + "\n"
+
+
+def _last(printed: str) -> list[str]:
+    """The last line that an import printed, which is its exception, without the paths in it."""
+    lines = [line for line in printed.splitlines() if line.strip()]
+    return [re.sub(r"\s*\(?[\w.-]*(/[\w.+-]+){2,}\)?", "", line) for line in lines[-1:]]
 
 
 def main() -> None:
