@@ -111,7 +111,10 @@ def _around(parts: Sequence[Any], line: int) -> tuple[Sequence[Any], Any]:
 
 
 def _spans(node: Any, line: int) -> bool:
-    return getattr(node, "lineno", line + 1) <= line <= (getattr(node, "end_lineno", None) or 0)
+    """Whether a line is in a node; a definition begins at its first decorator."""
+    starts = [one.lineno for one in getattr(node, "decorator_list", ())]
+    first: int = min([*starts, getattr(node, "lineno", line + 1)])
+    return first <= line <= (getattr(node, "end_lineno", None) or 0)
 
 
 def _ends(node: Any) -> bool:

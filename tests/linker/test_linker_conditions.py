@@ -6,12 +6,17 @@ import sys
 import linker_environment as env
 import pytest
 
-PROVIDER = "__version__ = '2.1.0'\ndef made(one, limit): return one\n"
+PROVIDER = "__version__ = '2.1.0'\ndef made(one, limit=0): return lambda _: one\n"
 WARNED = [("warning", "user", "b.old")]
 CASES = {
     "a newer release": ("if version >= Version('2.0'):\n    x = b.old", WARNED),
     "an older release": ("if version < Version('2.0'):\n    x = b.old", []),
     "the other branch": ("if version < Version('2.0'):\n    x = 1\nelse:\n    x = b.old", WARNED),
+    "a decorator under an older release": ("if version < Version('2.0'):\n    @b.old\n    def g(): pass", []),
+    "a decorator under a newer release": ("if version >= Version('2.0'):\n    @b.old\n    def g(): pass", WARNED),
+    "a decorator in the other branch": (
+        "if version < Version('2.0'):\n    pass\nelse:\n    @b.made(1)\n    @b.old\n    class G: pass", WARNED
+    ),
     "what follows a way out": (
         "def f():\n    if version < Version('2.0'): return 1\n    return b.old\nf()", WARNED
     ),
