@@ -44,7 +44,7 @@ _EXACT = 2
 #: What modules call a version of Python.
 _PYTHON = re.compile(r"_?(IS_|HAS_)?PY(THON|VERSION)?_?\d")
 _VERSION_WORDS = re.compile(
-    r"version|vers\b|has_|have_|hasattr|avail|compat|legacy|installed|support|module|import|platform|windows|py\d|v\d|_\d",
+    r"version|vers\b|major|has_|have_|hasattr|avail|compat|legacy|installed|support|module|import|platform|windows|py\d|v\d|_\d",
     re.IGNORECASE,
 )
 

@@ -17,6 +17,9 @@ CASES = {
     "a decorator in the other branch": (
         "if version < Version('2.0'):\n    pass\nelse:\n    @b.made(1)\n    @b.old\n    class G: pass", WARNED
     ),
+    "a part of a version in a function": (
+        "def f():\n    b_major = int(b.__version__.split('.')[0])\n    if b_major < 2: return b.old\nf()", []
+    ),
     "what follows a way out": (
         "def f():\n    if version < Version('2.0'): return 1\n    return b.old\nf()", WARNED
     ),
