@@ -10,7 +10,7 @@ from envdoctor.linker.filled_names import FilledNames
 from envdoctor.linker.hinted import Hinted
 from envdoctor.linker.module_getattr import Evaluator
 from envdoctor.linker.run_time import RunTime
-from envdoctor.linker.summary import FROM, IMPORTS, INSTANCE
+from envdoctor.linker.summary import FROM, IMPORTS, INSTANCE, ClassRecord
 from envdoctor.linker.verdicts import DOUBTS, Answer, no, own_doubts, unknown, yes
 from envdoctor.linker.word_search import Words
 
@@ -375,6 +375,17 @@ class Resolver:
     def _constructor(self, module: str, number: int) -> tuple[list[Any], bool] | None:
         found = self.method(module, number, "__init__") if self.decorated.is_made_plainly(module, number) else None
         signature = self.decorated.method(found, "__init__")
-        if signature is None or not isinstance(found, tuple):
+        if signature is None or not isinstance(found, tuple) or self._is_made_elsewhere(module, number):
             return None
         return (signature, True) if self.decorated.is_made_plainly(found[0], found[1]) else None
+
+    def _is_made_elsewhere(self, module: str, number: int, depth: int = 0) -> bool:
+        """Whether a class, or one that it is derived from, has a ``__new__``, which need not call ``__init__``."""
+        record = ClassRecord(*self._store.definitions(module)["classes"][number])
+        if "__new__" in record.attributes or depth > _DEEPEST:
+            return True
+        for base in record.bases:
+            value = ("class", module, base) if isinstance(base, int) else self.offers(*base).value if base else None
+            if value and value[0] == "class" and self._is_made_elsewhere(value[1], value[2], depth + 1):
+                return True
+        return False

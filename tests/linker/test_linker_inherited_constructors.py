@@ -10,6 +10,7 @@ LIB = {
     "lib.py": "class Base:\n    def __init__(self, only=None): pass\n"
     "def Made(name): pass\nMade.__mro_entries__ = lambda bases: (dict,)\n"
     "class Meta(type):\n    def __call__(cls, **given): return super().__call__()\nclass Open(metaclass=Meta):\n    def __init__(self): pass\n"
+    "class Function(Base):\n    def __new__(cls, *given, **more): return 1\nclass Called(Function): pass\n"
 }
 CASES = {
     "of a class": ("class C(Base): pass\nC(strict=True)", 3),
@@ -20,6 +21,10 @@ CASES = {
     "of a class that makes another": (
         "class C(Base):\n    def __new__(cls, **given): return 1\nC(strict=True)", None
     ),
+    "of a class behind one that makes another": (
+        "class C(Base):\n    def __new__(cls, **given): return 1\nclass D(C): pass\nD(strict=True)", None
+    ),
+    "of a class of another behind one that makes another": ("import lib\nlib.Called(1, 2)", None),
     "of one with two bases": ("class A:\n    def __init__(self, strict): pass\nclass C(A, Base): pass\nC(strict=True)", None),
     "of one that is decorated": ("@lambda kind: dict\nclass C(Base): pass\nC(strict=True)", None),
     "of one that is defined again": (
