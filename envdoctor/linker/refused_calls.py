@@ -52,7 +52,7 @@ class RefusedCalls:
         return ("refuses", self._known[key]) if self._known[key] else None
 
     def of_method(self, found: Any, method: str, call: Sequence[Any]) -> tuple[str, str] | None:
-        """The same for a method that says that it is gone; ``found`` is its module, its class and its signature."""
+        """What :meth:`misfit` returns, for a method that says that it is gone, as a resolver found it."""
         if not call or not call[2] or not isinstance(found, tuple):
             return None
         key = repr((found[:2], method, call[:2]))
@@ -65,7 +65,7 @@ class RefusedCalls:
         places = re.finditer(rb"def %s\b" % method.encode(), text)
         near = (text[one.start() : one.start() + _NEAR] for one in places)
         body = self._code.method(found, method) if any(map(_GONE.search, near)) else None
-        if body is None or not isinstance(body.node, ast.FunctionDef) or not _is_plain(body.node):
+        if body is None or not isinstance(body.node, ast.FunctionDef) or not _marks(body.node) <= _PLAIN:
             return ""
         error = self._refusal(body, call)
         return error.message.rstrip(": ") if error and not _is_meant(error) and _is_retired(body.node, error) else ""
@@ -106,10 +106,6 @@ class RefusedCalls:
 def _marks(node: ast.FunctionDef) -> set[str]:
     """What a definition is decorated with, as it is written."""
     return {ast.unparse(one) for one in node.decorator_list}
-
-
-def _is_plain(node: ast.FunctionDef) -> bool:
-    return _marks(node) <= _PLAIN
 
 
 def _is_meant(error: Refused) -> bool:
