@@ -49,6 +49,8 @@ HEAVY = ("torch", "tensorflow", "jaxlib", "jax", "ray", "pyspark", "triton", "vt
 BUILDING = {"setuptools", "pip", "wheel", "cython", "pybind11", "setuptools-scm", "poetry-core", "hatchling", "flit-core",
             "meson-python", "versioneer", "pytest-runner", "python"}  # fmt: skip
 SECONDS = 120
+#: The states of a lead that somebody has to look at.
+SEEN = ("the linker finds it", "the import fails")
 MINORS = ("3.12", "3.11", "3.10", "3.9", "3.8", "3.7", "3.13")
 IMPORT = """
 import importlib, importlib.metadata as metadata, sys, traceback
@@ -60,6 +62,7 @@ for top in [one for one in tops if one.isidentifier() and one[:1] != "_" and one
         importlib.import_module(top)
     except BaseException as error:
         print(f"{type(error).__name__}: {' '.join(str(error).split())[:160]}")
+        traceback.print_exc()
         break
 """
 
@@ -206,16 +209,38 @@ def tried(lead: Lead, index: Index, place: str) -> dict[str, Any]:
     python_there = os.path.join(place, "bin", "python")
     asked = run([python_there, "-c", IMPORT, lead.consumer], env=environment, cwd=os.path.dirname(place))
     row["error"] = asked.stdout.strip() if asked else ""
-    words = [sys.executable, "-m", "envdoctor", "check", "--python", python_there, "-f", "json"]
-    there = {**environment, "PYTHONPATH": tool.CHECKOUT}
     empty = os.path.join(os.path.dirname(place), "empty")
     os.makedirs(empty, exist_ok=True)
-    told = run(words, env=there, cwd=empty)
-    found = json.loads(told.stdout)["findings"] if told and told.stdout else []
+    there = {"env": {**environment, "PYTHONPATH": tool.CHECKOUT}, "cwd": empty}
+    found = findings("check", python_there, **there)
     row["rules"] = sorted({one["rule"] for one in found if _is_about(one, lead)})
+    explained = findings("explain", python_there, "-", input=asked.stderr, **there) if asked and row["error"] else []
+    row["explained"] = sorted({one["rule"] for one in explained} & {one["rule"] for one in found})
     row["linked"] = linked(place, lead, python)
-    state = "a rule knows it" if row["rules"] else "the linker finds it" if row["linked"] else ""
-    return {**row, "state": state or ("the import fails" if row["error"] else "nothing was seen")}
+    return {**row, "state": _state(row)}
+
+
+def findings(command: str, python: str, *words: str, **more: Any) -> list[dict[str, Any]]:
+    """What a command of envdoctor finds in an environment."""
+    told = run([sys.executable, "-m", "envdoctor", command, "--python", python, "-f", "json", *words], **more)
+    return json.loads(told.stdout)["findings"] if told and told.stdout else []
+
+
+_ABSENT = re.compile(r"ModuleNotFoundError: No module named '(\w+)'")
+
+
+def _state(row: Mapping[str, Any]) -> str:
+    """What came of a lead that was installed."""
+    absent = _ABSENT.match(row["error"])
+    if row["rules"]:
+        return "a rule knows it"
+    if row["explained"]:
+        return "a rule knows another cause"
+    if row["linked"]:
+        return "the linker finds it"
+    if absent and absent[1] not in sys.stdlib_module_names | {"distutils", "imp", "asyncore", "asynchat", "pkg_resources"}:
+        return "the consumer imports what it does not require"
+    return "the import fails" if row["error"] else "nothing was seen"
 
 
 def linked(place: str, lead: Lead, python: str) -> list[str]:
@@ -255,7 +280,7 @@ def page(rows: Mapping[str, Mapping[str, Any]]) -> str:
     lines += ["", "Those of which something was seen, and no rule is about the two (one may be about the cause and another):", "", "| lead | pins | Python | what was seen |",
               "|---|---|---|---|"]  # fmt: skip
     for key, row in sorted(rows.items()):
-        if row["state"] in {"the linker finds it", "the import fails"}:
+        if row["state"] in SEEN:
             seen = "; ".join([*dict.fromkeys(row["linked"][:2]), *_last(row["error"])]).replace("|", "\\|")
             lines.append(f"| {key} | {' '.join(row['pins'])} | {row['python']} | {seen} |")
     return "\n".join(lines) + "\n"
@@ -274,6 +299,7 @@ def main() -> None:
     parser.add_argument("--candidates")
     parser.add_argument("--spack")
     parser.add_argument("--write")
+    parser.add_argument("--again", action="store_true", help="try those again of which something was seen")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so many")
     parser.add_argument("--part", type=ast.literal_eval, default=(0, 1), help="only every n-th lead: (at, n)")
     options = parser.parse_args()
@@ -285,10 +311,11 @@ def main() -> None:
     leads.sort(key=lambda one: one.source, reverse=True)
     at, parts = options.part
     index, rows, began = Index(), _kept(options.folder), time.monotonic()
+    seen = {key for key, row in rows.items() if options.again and row["state"] in SEEN}
     for number, lead in enumerate(leads):
         key = f"{lead.consumer} {lead.releases} with {lead.provider} {lead.other}"
-        if number % parts == at and key not in rows and time.monotonic() - began < options.seconds:
-            row = {"key": key, "source": lead.source, **tried(lead, index, os.path.join(options.folder, f"place{at}"))}
+        if number % parts == at and (key not in rows or key in seen) and time.monotonic() - began < options.seconds:
+            row = {"key": key, "source": lead.source, "at": time.time(), **tried(lead, index, os.path.join(options.folder, f"place{at}"))}
             with open(os.path.join(options.folder, f"rows{at}.jsonl"), "a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
             sys.stderr.write(f"{number} of {len(leads)}: {key}: {row['state']}\n")
@@ -296,11 +323,11 @@ def main() -> None:
 
 
 def _kept(folder: str) -> dict[str, dict[str, Any]]:
-    rows = {}
+    rows: list[dict[str, Any]] = []
     for path in glob.glob(os.path.join(folder, "rows*.jsonl")):
         with open(path, encoding="utf-8") as file:
-            rows.update({row["key"]: row for row in map(json.loads, file)})
-    return rows
+            rows += map(json.loads, file)
+    return {row["key"]: row for row in sorted(rows, key=lambda row: row.get("at", 0))}
 
 
 if __name__ == "__main__":
