@@ -4,6 +4,8 @@ from __future__ import annotations
 
 #: Before a glob of names that only imports are asked for.
 IMPORTED = "import "
+#: Between a glob and another, in whose files alone uses of the first are asked for.
+BESIDE = " beside "
 
 
 def source_key(kind: str, name: str) -> str:

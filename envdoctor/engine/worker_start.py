@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from envdoctor.engine.argument_tests import argument_of
@@ -51,6 +52,11 @@ class Start:
     def __init__(self, use: Use, entry: Entry, words: Mapping[str, Any], snapshot: Snapshot) -> None:
         self.use, self.entry, self.words, self.snapshot = use, entry, words, snapshot
         self.by_value = entry.get("pickler") == "cloudpickle"
+
+    @functools.cached_property
+    def globs(self) -> list[str]:
+        """Those of its entry's globs that are called at all."""
+        return [glob for glob in self.entry["calls"] if any(calls_of([glob], self.snapshot))]
 
     def method(self) -> tuple[str | None, list[Seen]]:
         """The start method that holds for the call, with the evidence; ``None`` where that is not known."""

@@ -14,10 +14,11 @@ from envdoctor.engine.project_operators import answers, made_at, place_of, text_
 from envdoctor.engine.start_method import asked as asked_of_start_method
 from envdoctor.engine.worker_start import Start, calls_of, library_of, maker_of, object_name, of_maker
 from envdoctor.facts import SOURCE
+from envdoctor.source_keys import BESIDE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from envdoctor.engine.evaluate import Condition, Verdict
     from envdoctor.engine.trace import Trace
@@ -69,18 +70,22 @@ def asked(condition: Condition, snapshot: Snapshot) -> Iterator[tuple[Kind[Any, 
 def _of_state(entries: Iterable[Entry], words: Any, snapshot: Snapshot) -> Iterator[str]:
     """What sets the states of processes that workers of the project may lack; where a program does, what reads one."""
     found = [Start(use, one, words, snapshot) for one in entries for use in _calls(one, snapshot)]
-    methods = [(start.method()[0], start.use) for start in found]
+    methods = [(start.method()[0], start) for start in found]
     for one in words["state"]:
-        starts = [use for method, use in methods if method in _ANEW or (method and one.get("always"))]
-        yield from one["set"] if starts else ()
-        if _is_set(one["set"], starts, snapshot):
+        starts = [start for method, start in methods if method in _ANEW or (method and one.get("always"))]
+        yield from dict.fromkeys(name for start in starts for name in _setters(one["set"], start))
+        if _is_set(one["set"], starts):
             yield from one["read"]
 
 
-def _is_set(setters: Iterable[str], starts: Iterable[Use], snapshot: Snapshot) -> bool:
+def _setters(setters: Sequence[str], start: Start) -> Iterator[str]:
+    """The keys of what sets a state, in the files alone in which workers are started as by this start."""
+    return (f"{name}{BESIDE}{glob}" for name in setters for glob in start.globs)
+
+
+def _is_set(setters: Sequence[str], starts: Iterable[Start]) -> bool:
     """Whether what starts workers, or the program that does, calls one of the functions that set a state."""
-    inits = {name for use in starts for name in _initializers(use)}
-    return bool(inits & set(setters)) or any(_by_program(use, starts) for use in calls_of(setters, snapshot))
+    return any(_initializers(start.use) & set(setters) or any(_by_program(start, setters)) for start in starts)
 
 
 def _calls(entry: Entry, snapshot: Snapshot) -> Iterator[Use]:
@@ -252,9 +257,9 @@ def _state(start: Start, functions: set[str], *, anew: bool) -> Iterator[Lack]:
             yield {"name": min(by_init), "file": start.use["file"], "line": start.use["line"], "copied": True}
 
 
-def _set_elsewhere(start: Start, setters: Iterable[str], run: set[str]) -> Iterator[Lack]:
+def _set_elsewhere(start: Start, setters: Sequence[str], run: set[str]) -> Iterator[Lack]:
     """The first call by which the program sets a state, where none is in a function that workers run."""
-    setting = [use for use in calls_of(setters, start.snapshot) if _by_program(use, [start.use])]
+    setting = list(_by_program(start, setters))
     within = _within(setting)
     if setting and run.isdisjoint(within | {name.rpartition(".")[2] for name in within}):
         yield {"name": setting[0]["name"], "file": setting[0]["file"], "line": setting[0]["line"] or 0}
@@ -270,9 +275,11 @@ def _within(uses: Iterable[Use]) -> set[str]:
     return {use["within"] for use in uses}
 
 
-def _by_program(use: Use, starts: Iterable[Use]) -> bool:
-    """Whether a call is made by a program that starts workers, and not where its file is imported."""
-    return use["guarded"] and any(use["file"] == one["file"] for one in starts)
+def _by_program(start: Start, setters: Sequence[str]) -> Iterator[Use]:
+    """The calls of setters that the program makes which starts workers, and not where its file is imported."""
+    for use in calls_of(_setters(setters, start), start.snapshot):
+        if use["guarded"] and use["file"] == start.use["file"]:
+            yield use
 
 
 def _initializers(use: Use) -> set[str]:

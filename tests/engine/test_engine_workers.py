@@ -7,6 +7,7 @@ from envdoctor.engine.workers import asked, worker
 from envdoctor.facts import SOURCE, Answer, Facts
 from envdoctor.model import Snapshot, Unknown
 from envdoctor.rulebase.compile_condition import compile_condition
+from envdoctor.source_keys import BESIDE
 
 DEFAULT = "the default of that Python on that platform"
 TASK = {"calls": ["mp.Pool.map"], "with-task": [{"at": 0, "name": "func", "runs": True}, {"at": 1, "each": True}]}
@@ -45,7 +46,10 @@ def judged(about, uses, method="spawn", entries=(TASK, START), gaps=(), **facts)
     for one in uses:
         named.setdefault(one["name"], []).append(one)
     table = {name: Answer(found=found, gaps=gaps) for name, found in named.items()}
-    answers = Facts({SOURCE: {**table, **facts.pop("answers", {})}})
+    beside = {
+        f"{name}{BESIDE}{glob}": found for name, found in table.items() for one in entries for glob in one["calls"]
+    }
+    answers = Facts({SOURCE: {**beside, **table, **facts.pop("answers", {})}})
     here = Snapshot(target={}, python={}, packages={}, start_method={"default": method}, facts=answers, **facts)
     trace = Trace()
     verdict = worker(condition, here, trace)
@@ -345,8 +349,10 @@ def test_what_is_asked_for():
     setters = "**.set_start_method"
     assert wanted("given-object") == ["mp.Pool.map", setters, "main.start", "mp.Process", setters, "main.other"]
     assert wanted("started-at-import") == ["mp.Pool.map", setters, "mp.Process", setters, "main.g"]
-    assert wanted("lacks") == [*wanted("given-object"), "lib.seed", "lib.limit", "lib.Env.register"]
-    assert wanted("lacks", "fork") == [*wanted("given-object"), "lib.limit"]
+    starts = ["mp.Pool.map", "mp.Process"]
+    states = [f"{name} beside {one}" for name in ("lib.seed", "lib.limit", "lib.Env.register") for one in starts]
+    assert wanted("lacks") == [*wanted("given-object"), *states]
+    assert wanted("lacks", "fork") == [*wanted("given-object"), *(one for one in states if "limit" in one)]
     own = [{**TASK, "library": "own"}]
     assert wanted("given-object", entries=own) == ["mp.Pool.map", "main.start"]
 
@@ -359,9 +365,10 @@ def test_what_is_asked_for():
 )  # fmt: skip
 def test_what_reads_a_state_is_asked_for_once_a_program_is_known_to_set_it(setter, read):
     def wanted(*uses, method="spawn"):
-        return [name for kind, name in judged("lacks", uses, method)[3] if name in {"lib.seed", "lib.draw"}]
+        return [name for kind, name in judged("lacks", uses, method)[3] if name in {seed, "lib.draw"}]
 
-    assert wanted(call("mp.Pool.map", argument()), call("lib.seed", **setter)) == ["lib.seed", *read]
+    seed = "lib.seed beside mp.Pool.map"
+    assert wanted(call("mp.Pool.map", argument()), call("lib.seed", **setter)) == [seed, *read]
     assert wanted(call("mp.Pool.map", argument()), call("lib.seed", **setter), method="fork") == []
     assert wanted(call("lib.seed", **setter)) == []
 

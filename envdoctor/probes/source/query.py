@@ -14,7 +14,7 @@ from envdoctor.probes.source.fact_cache import FileFacts, ProjectFacts
 from envdoctor.probes.source.prefilter import Prefilter
 from envdoctor.probes.source.relevance import end_of, glob_of
 from envdoctor.probes.source.source_text import SourceText
-from envdoctor.source_keys import IMPORTED
+from envdoctor.source_keys import BESIDE, IMPORTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,15 +59,21 @@ class ProjectSource:
 
     def expect(self, patterns: Sequence[str]) -> None:
         """Scan each file once for several patterns."""
-        new = {pattern: _plain(pattern) for pattern in patterns if pattern not in self._answers}
+        new = {pattern: pattern.partition(BESIDE) for pattern in patterns if pattern not in self._answers}
+        places = {other: {use["file"] for use in self.uses(other)["found"]} for *_, other in new.values() if other}
+        mentioning = self._mentioning(sorted({_plain(one) for one, *_ in new.values()}))
         asked: dict[str, set[str]] = {}
-        for pattern, files in self._mentioning(sorted(set(new.values()))).items():
-            for file in files:
-                asked.setdefault(file, set()).add(pattern)
-        scans: dict[str, Answer] = {pattern: {"found": [], "gaps": []} for pattern in new.values()}
+        for one, _, other in new.values():
+            for file in mentioning[_plain(one)]:
+                if not other or file in places[other]:
+                    asked.setdefault(file, set()).add(_plain(one))
+        scans: dict[str, Answer] = {pattern: {"found": [], "gaps": []} for pattern in mentioning}
         for batch in self._batches(sorted(asked)):
             self._scan([_Scan(file, self._text(file), asked[file], self._linker.tops) for file in batch], scans)
-        self._answers.update({pattern: scans[plain] for pattern, plain in new.items()})
+        for key, (one, _, other) in new.items():
+            answer = scans[_plain(one)]
+            found = [use for use in answer["found"] if not other or use["file"] in places[other]]
+            self._answers[key] = {**answer, "found": found}
         _facts.tidy()
 
     def _mentioning(self, patterns: Iterable[str]) -> dict[str, list[str]]:

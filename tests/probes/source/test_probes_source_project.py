@@ -210,3 +210,15 @@ def test_newer_syntax():
 
 def test_a_pattern_without_words():
     assert len(uses(Project.of({"one.py": "import a\na.b()"}), "**")["found"]) == 2
+
+
+def test_uses_beside_others_are_those_in_their_files_alone():
+    project = Project.of({
+        "both.py": "import random, multiprocessing\nrandom.seed(1)\nmultiprocessing.Pool(2)\n",
+        "one.py": "import random\nrandom.seed(2)\n",
+        "broken.py": "import random\nrandom.seed(3\n",
+    })  # fmt: skip
+    beside = uses(project, "random.seed beside multiprocessing.Pool")
+    assert ([use["file"] for use in beside["found"]], beside["gaps"]) == (["both.py"], [])
+    assert [use["file"] for use in uses(project, "random.seed")["found"]] == ["both.py", "one.py"]
+    assert uses(project, "random.seed beside multiprocessing.Process")["found"] == []
