@@ -262,14 +262,15 @@ def _is_about(finding: Mapping[str, Any], lead: Lead) -> bool:
     return all(re.search(rf"\b{re.escape(name)}\b", text) for name in (lead.consumer, lead.provider))
 
 
-def page(rows: Mapping[str, Mapping[str, Any]]) -> str:
-    """The page, from what came of the leads alone."""
+def page(rows: Mapping[str, Mapping[str, Any]], looked_at: Mapping[str, str]) -> str:
+    """The page, from what came of the leads, and what somebody who looked found."""
     lines = [
         "# What came of leads", "",
         "Written by `benchmarks/leads.py` from runs. A lead is two distributions with the releases that packagers of another",
         "channel keep apart. The newest of these were installed from wheels with what they require; the consumer was imported, and",
         "rules and the linker were asked about the two. *Nothing was seen* says that the import works and the linker finds",
-        "nothing: it is no proof that they work together. What takes gigabytes, and what only builds others, was left out.", "",
+        "nothing: it is no proof that they work together. *A rule knows another cause* says that the import fails by something",
+        "that a rule explains, and that is not about the two. What takes gigabytes, and what only builds others, was left out.", "",
         "| | conda-forge | Spack |", "|---|--:|--:|",
     ]  # fmt: skip
     counts = Counter((row["state"], row["source"]) for row in rows.values())
@@ -277,12 +278,16 @@ def page(rows: Mapping[str, Mapping[str, Any]]) -> str:
         {state for state, _ in counts}, key=lambda one: -sum(counts[one, by] for by in ("conda-forge", "Spack"))
     )
     lines += [f"| {state} | {counts[state, 'conda-forge']} | {counts[state, 'Spack']} |" for state in states]
-    lines += ["", "Those of which something was seen, and no rule is about the two (one may be about the cause and another):", "", "| lead | pins | Python | what was seen |",
-              "|---|---|---|---|"]  # fmt: skip
+    lines += [
+        "", "Those of which something was seen, and that no rule explains, were looked at one by one. What was found is kept in",
+        "`docs/leads.yaml`: why no rule is about the two, or what stands in the way of one.", "",
+        "| lead | pins | Python | what was seen | what was found |", "|---|---|---|---|---|",
+    ]  # fmt: skip
     for key, row in sorted(rows.items()):
         if row["state"] in SEEN:
-            seen = "; ".join([*dict.fromkeys(row["linked"][:2]), *_last(row["error"])]).replace("|", "\\|")
-            lines.append(f"| {key} | {' '.join(row['pins'])} | {row['python']} | {seen} |")
+            seen = "; ".join([*dict.fromkeys(row["linked"][:2]), *_last(row["error"])])
+            cells = [key, " ".join(row["pins"]), row["python"], seen, looked_at.get(key, "nobody has looked")]
+            lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -319,7 +324,9 @@ def main() -> None:
             with open(os.path.join(options.folder, f"rows{at}.jsonl"), "a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
             sys.stderr.write(f"{number} of {len(leads)}: {key}: {row['state']}\n")
-    tool.put(page(_kept(options.folder)), options.write)
+    with open(os.path.join(tool.CHECKOUT, "docs", "leads.yaml"), encoding="utf-8") as file:
+        looked_at = yaml.safe_load(file)
+    tool.put(page(_kept(options.folder), looked_at), options.write)
 
 
 def _kept(folder: str) -> dict[str, dict[str, Any]]:
