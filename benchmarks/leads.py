@@ -49,6 +49,8 @@ HEAVY = ("torch", "tensorflow", "jaxlib", "jax", "ray", "pyspark", "triton", "vt
 BUILDING = {"setuptools", "pip", "wheel", "cython", "pybind11", "setuptools-scm", "poetry-core", "hatchling", "flit-core",
             "meson-python", "versioneer", "pytest-runner", "python"}  # fmt: skip
 SECONDS = 120
+#: Modules that Python, or setuptools, no longer has: whoever imports one does not want a distribution.
+GONE = {"distutils", "imp", "asyncore", "asynchat", "pkg_resources"}
 #: The states of a lead that somebody has to look at.
 SEEN = ("the linker finds it", "the import fails")
 MINORS = ("3.12", "3.11", "3.10", "3.9", "3.8", "3.7", "3.13")
@@ -238,7 +240,7 @@ def _state(row: Mapping[str, Any]) -> str:
         return "a rule knows another cause"
     if row["linked"]:
         return "the linker finds it"
-    if absent and absent[1] not in sys.stdlib_module_names | {"distutils", "imp", "asyncore", "asynchat", "pkg_resources"}:
+    if absent and absent[1] not in sys.stdlib_module_names | GONE:
         return "the consumer imports what it does not require"
     return "the import fails" if row["error"] else "nothing was seen"
 
@@ -320,7 +322,8 @@ def main() -> None:
     for number, lead in enumerate(leads):
         key = f"{lead.consumer} {lead.releases} with {lead.provider} {lead.other}"
         if number % parts == at and (key not in rows or key in seen) and time.monotonic() - began < options.seconds:
-            row = {"key": key, "source": lead.source, "at": time.time(), **tried(lead, index, os.path.join(options.folder, f"place{at}"))}
+            place = os.path.join(options.folder, f"place{at}")
+            row = {"key": key, "source": lead.source, "at": time.time(), **tried(lead, index, place)}
             with open(os.path.join(options.folder, f"rows{at}.jsonl"), "a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
             sys.stderr.write(f"{number} of {len(leads)}: {key}: {row['state']}\n")
