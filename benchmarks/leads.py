@@ -281,12 +281,12 @@ def page(rows: Mapping[str, Mapping[str, Any]], looked_at: Mapping[str, str]) ->
     )
     lines += [f"| {state} | {counts[state, 'conda-forge']} | {counts[state, 'Spack']} |" for state in states]
     lines += [
-        "", "Those of which something was seen, and that no rule explains, were looked at one by one. What was found is kept in",
+        "", "Those of which something was seen, and that no rule is about, were looked at one by one. What was found is kept in",
         "`docs/leads.yaml`: why no rule is about the two, or what stands in the way of one.", "",
         "| lead | pins | Python | what was seen | what was found |", "|---|---|---|---|---|",
     ]  # fmt: skip
     for key, row in sorted(rows.items()):
-        if row["state"] in SEEN:
+        if row["state"] in SEEN or key in looked_at:
             seen = "; ".join([*dict.fromkeys(row["linked"][:2]), *_last(row["error"])])
             cells = [key, " ".join(row["pins"]), row["python"], seen, looked_at.get(key, "nobody has looked")]
             lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")

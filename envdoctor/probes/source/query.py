@@ -59,19 +59,19 @@ class ProjectSource:
 
     def expect(self, patterns: Sequence[str]) -> None:
         """Scan each file once for several patterns."""
-        new = {pattern: pattern.partition(BESIDE) for pattern in patterns if pattern not in self._answers}
-        places = {other: {use["file"] for use in self.uses(other)["found"]} for *_, other in new.values() if other}
-        mentioning = self._mentioning(sorted({_plain(one) for one, *_ in new.values()}))
+        new = {key: _plain(key).partition(BESIDE)[::2] for key in patterns if key not in self._answers}
+        places = {other: {use["file"] for use in self.uses(other)["found"]} for _, other in new.values() if other}
+        mentioning = self._mentioning(sorted({pattern for pattern, _ in new.values()}))
         asked: dict[str, set[str]] = {}
-        for one, _, other in new.values():
-            for file in mentioning[_plain(one)]:
+        for pattern, other in new.values():
+            for file in mentioning[pattern]:
                 if not other or file in places[other]:
-                    asked.setdefault(file, set()).add(_plain(one))
+                    asked.setdefault(file, set()).add(pattern)
         scans: dict[str, Answer] = {pattern: {"found": [], "gaps": []} for pattern in mentioning}
         for batch in self._batches(sorted(asked)):
             self._scan([_Scan(file, self._text(file), asked[file], self._linker.tops) for file in batch], scans)
-        for key, (one, _, other) in new.items():
-            answer = scans[_plain(one)]
+        for key, (pattern, other) in new.items():
+            answer = scans[pattern]
             found = [use for use in answer["found"] if not other or use["file"] in places[other]]
             self._answers[key] = {**answer, "found": found}
         _facts.tidy()
