@@ -11,11 +11,11 @@ from envdoctor.workshop.proof.trials import name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from envdoctor.workshop.proof.trials import Trial
+    from envdoctor.workshop.proof.trials import Trial, TrialEnvironment
 
 #: Seconds that building and installing may take.
 SECONDS = 900
-#: The same of one that may well be impossible.
+#: The same of one that may well be impossible, on a machine that has nothing else to do.
 BRIEF_SECONDS = 150
 #: What pip says where the index did not answer: no rule is about that.
 _UNREACHED = re.compile(
@@ -26,6 +26,14 @@ _PLACES = ("INDEX_URL", "EXTRA_INDEX_URL", "FIND_LINKS", "NO_INDEX", "CERT", "TR
 _KEPT = {*(f"PIP_{name}" for name in _PLACES), "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"}
 _CONFIGURATIONS = ("~/.config/pip/pip.conf", "~/.pip/pip.conf")
 _LONG = 300
+
+
+def patience(place: TrialEnvironment) -> float:
+    """The seconds that building and installing may take there: more where other processes want the same processors."""
+    if not place.brief:
+        return SECONDS
+    busy = os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else 1.0
+    return min(SECONDS, BRIEF_SECONDS * max(1.0, busy))
 
 
 def install(trial: Trial, python: str, work: str, *, offline: bool) -> sandbox.ProgramEnd:
@@ -50,8 +58,8 @@ def install(trial: Trial, python: str, work: str, *, offline: bool) -> sandbox.P
         **bytecode_cache.variables(python),
     }
     command = [python, "-m", "pip", "install", "--no-color", "--progress-bar", "off", *wanted]
-    seconds = BRIEF_SECONDS if trial.place.brief else SECONDS
-    return sandbox.run(command, work, {**_sources(), **trial.env, **own}, seconds=seconds, network=True)
+    own_env = {**_sources(), **trial.env, **own}
+    return sandbox.run(command, work, own_env, seconds=patience(trial.place), network=True)
 
 
 def _sources() -> dict[str, str]:
