@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 
 from envdoctor.model import SAFETIES
 from envdoctor.remedy_kinds import KINDS
@@ -81,7 +81,7 @@ def _requirement(node: Node, *, bounded: bool) -> str:
     example = filled(text)
     try:
         parsed = Requirement(example if len(example) <= _REQUIREMENT_LENGTH else "?")
-    except (InvalidRequirement, RecursionError):
+    except (ValueError, RecursionError):
         node.complain(f"`{shorten(text)}` is not a requirement; write one such as name>=1.2")
         return ""
     if parsed.marker is not None:

@@ -10,7 +10,7 @@ import os
 import re
 from typing import Any
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 
 from envdoctor.errors import RuleError
 from envdoctor.facts import KINDS
@@ -181,7 +181,7 @@ def _needs(node: Node) -> list[str]:
         text = item.text()
         try:
             Requirement(text)
-        except InvalidRequirement:
+        except ValueError:  # an InvalidRequirement, or the InvalidSpecifier that packaging lets out
             item.complain(f"`{shorten(text)}` is not a requirement; write one such as pytest>=7")
     return [item.text() for item in node.items()]
 

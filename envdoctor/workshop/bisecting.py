@@ -9,7 +9,7 @@ import re
 import sys
 from typing import Any
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
@@ -96,7 +96,7 @@ def _refused(snapshot: Snapshot, name: str, others: Mapping[str, str | None]) ->
     if python and others.get(PYTHON) and not _holds(python, f"{others[PYTHON]}.99"):
         yield PYTHON
     for text in () if isinstance(metadata.requires, Unknown) else metadata.requires:
-        with contextlib.suppress(InvalidRequirement):
+        with contextlib.suppress(ValueError):
             requirement = Requirement(text)
             other = canonicalize_name(requirement.name)
             is_due = other in others and other != name and _applies(requirement, snapshot)

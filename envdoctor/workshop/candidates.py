@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
@@ -112,7 +112,7 @@ def _excludes(release: Release, pythons: str) -> bool:
 def _requirement(text: str) -> Requirement | None:
     try:
         return Requirement(text)
-    except InvalidRequirement:
+    except ValueError:  # an InvalidRequirement, or the InvalidSpecifier that packaging lets out
         return None
 
 

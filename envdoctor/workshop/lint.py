@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any
 from urllib.parse import urlsplit
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
@@ -226,7 +226,7 @@ def _required(rule: Rule) -> Iterator[tuple[Where, str, SpecifierSet]]:
         for text in texts:
             try:
                 parsed = Requirement(text)
-            except InvalidRequirement:
+            except ValueError:  # an InvalidRequirement, or the InvalidSpecifier that packaging lets out
                 continue
             yield ("remedies", number), str(canonicalize_name(parsed.name)), parsed.specifier
 

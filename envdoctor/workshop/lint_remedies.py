@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
@@ -84,7 +84,7 @@ def _install(subject: Subject, cell: dict[str, Any], wanted: Iterable[str]) -> N
     for text in wanted:
         try:
             parsed = Requirement(text)
-        except InvalidRequirement:
+        except ValueError:  # an InvalidRequirement, or the InvalidSpecifier that packaging lets out
             continue
         name = str(canonicalize_name(parsed.name))
         if name == "python":

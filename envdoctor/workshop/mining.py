@@ -12,7 +12,7 @@ import os
 from collections import Counter
 from typing import Any, NamedTuple
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
@@ -163,7 +163,7 @@ class Mine:
         stated = published.metadata(release)
         found: dict[str, SpecifierSet] = {}
         for line in getattr(stated, "requires", ()):
-            with contextlib.suppress(InvalidRequirement):
+            with contextlib.suppress(ValueError):
                 one = Requirement(line)
                 if not (one.marker and python) or one.marker.evaluate({"python_version": python, "extra": ""}):
                     found[canonicalize_name(one.name)] = one.specifier

@@ -114,6 +114,7 @@ BROKEN = [
     ("  - upgrade: right>=1.4", "  - upgrad: right>=1.4", 13, "did you mean `upgrade`?", True),
     ("  - upgrade: right>=1.4", "  - upgrade: right", 13, "`upgrade` needs a version", False),
     ("  - upgrade: right>=1.4", "  - upgrade: right 1.4", 13, "is not a requirement", False),
+    ("  - upgrade: right>=1.4", "  - upgrade: right===1,~=1", 13, "is not a requirement", False),
     ("  - upgrade: right>=1.4", "  - upgrade: right>=1.4; sys_platform == 'x'", 13, "takes no marker", True),
     ("  - upgrade: right>=1.4", "  - {upgrade: right>=1.4, pin: left<2}", 13, "exactly one verb, here it has 2", True),
     ("  - upgrade: right>=1.4", "  - {safety: safe}", 13, "exactly one verb, here it has 0", True),

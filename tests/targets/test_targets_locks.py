@@ -350,6 +350,22 @@ def test_other_names_are_known_by_their_contents(tmp_path, name, source):
     assert requirements.snapshot_of(path).target["format"] == requirements.snapshot_of(data(source)).target["format"]
 
 
+def test_a_dependency_that_no_specifier_reads_is_passed_over(tmp_path):
+    path = write(
+        tmp_path,
+        "pdm.lock",
+        """
+        [metadata]
+        lock_version = "4.5"
+        [[package]]
+        name = "six"
+        version = "1.17.0"
+        dependencies = ["numpy===0,~=1", "idna"]
+        """,
+    )
+    assert versions(requirements.snapshot_of(path, "3.11")) == {"six": "1.17.0"}
+
+
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [

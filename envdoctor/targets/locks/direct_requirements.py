@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from itertools import chain
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 
 from envdoctor.errors import ProbeError
 from envdoctor.targets.locks.contents import load, load_toml, name_of, table, tables, text, texts
@@ -50,7 +50,7 @@ def edges(requirements: Any) -> Iterator[Required]:
     for written in texts(requirements):
         try:
             requirement = Requirement(written)
-        except InvalidRequirement:
+        except ValueError:  # an InvalidRequirement, or the InvalidSpecifier that packaging lets out
             continue
         name = name_of(requirement.name)
         if name:

@@ -9,7 +9,7 @@ import re
 import sys
 from typing import Any
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
@@ -318,7 +318,7 @@ def _installed_instead(trial: Trial, wanted: Sequence[str], removed: Sequence[st
 def _is_python(text: str) -> bool:
     try:
         return str(canonicalize_name(Requirement(text).name)) == "python"
-    except InvalidRequirement:
+    except ValueError:  # an InvalidRequirement, or the InvalidSpecifier that packaging lets out
         return False
 
 
