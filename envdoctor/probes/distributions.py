@@ -302,7 +302,11 @@ def has_module(directory: str, name: str) -> bool:
 
 
 def wheel_tags(distribution: Distribution) -> list[str] | None:
-    """The platform tags that the wheel was built for; ``None`` where they fit everywhere, or no ``WHEEL`` says them."""
+    """The platform tags that the wheel was built for; ``None`` where they fit everywhere, or no ``WHEEL`` says them.
+
+    One without an extension module fits every Python 3, whatever its tags say: some projects rename the wheel that they
+    have built, and leave the tags as they are (xgboost 1.7.6, ``py3-none-manylinux2014_x86_64``, says ``cp310``).
+    """
     if distribution.path is None or distribution.path[-10:] != ".dist-info":
         return None
     data = read_bytes(distribution.path + os.sep + "WHEEL", _CHUNK)
@@ -311,7 +315,26 @@ def wheel_tags(distribution: Distribution) -> list[str] | None:
     if data.find(b"\nTag: py3-none-any") >= 0:
         return None
     lines = data.decode("utf-8", "replace").splitlines()
-    return [line[5:].strip() for line in lines if line.startswith("Tag: ")] or None
+    tags = [line[5:].strip() for line in lines if line.startswith("Tag: ")]
+    if tags and _is_of_other_python(tags[0], distribution.path) and not _has_extensions(distribution.path):
+        tags = ["py3-none-" + one.rpartition("-")[2] for one in tags]
+    return tags or None
+
+
+def _is_of_other_python(tag: str, path: str) -> bool:
+    """Whether a tag names a CPython, and the path no directory of just that one, as it does in most environments."""
+    digits = tag.partition("-")[0][2:]
+    return tag[:2] == "cp" and f"python{digits[:1]}.{digits[1:]}{os.sep}" not in path
+
+
+def _has_extensions(path: str) -> bool:
+    """Whether the ``RECORD`` lists a compiled module that is no plain library; true where it cannot be read whole."""
+    text = read_text(path + os.sep + "RECORD")
+    if not text or len(text) >= HEADER_LIMIT:
+        return True
+    files = [line.partition(",")[0].rpartition("/")[2] for line in text.splitlines()]
+    plain = [file.startswith("lib") and ".cpython-" not in file and ".abi3." not in file for file in files]
+    return any(file.endswith((".so", ".pyd")) and not one for file, one in zip(files, plain))
 
 
 def installer(distribution: Distribution) -> str | None:

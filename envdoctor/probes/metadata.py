@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: From how many distributions on reading again costs more than remembering.
 WORTH_REMEMBERING = 100
-_FORMAT = 1
+_FORMAT = 2
 
 
 def read_all(found: Sequence[Distribution]) -> dict[str, Metadata | Unknown]:

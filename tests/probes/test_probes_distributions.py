@@ -161,6 +161,25 @@ def test_wheel_tags_and_installer(tmp_path):
     assert installer(packages["y"]) is None
 
 
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        ("x/__init__.py,,\nx/lib/libx.so,,\n", ["py3-none-manylinux_2_17_x86_64", "py3-none-manylinux2014_x86_64"]),
+        ("x/__init__.py,,\nx/_core.cpython-310-x86_64-linux-gnu.so,,\n", None),
+        ("libx.cpython-310-x86_64-linux-gnu.so,,\n", None),
+        ("x/_core.so,,\n", None),
+        ("x/_core.pyd,,\n", None),
+        (None, None),
+    ],
+)
+def test_a_wheel_without_extension_modules_is_for_every_python(tmp_path, record, expected):
+    tags = ["cp310-cp310-manylinux_2_17_x86_64", "cp310-cp310-manylinux2014_x86_64"]
+    path = dist(tmp_path / "python3.11", "x", "1", wheel=tags)
+    if record is not None:
+        (path / "RECORD").write_text(record)
+    assert wheel_tags(scan([str(tmp_path / "python3.11")]).packages["x"]) == (expected or tags)
+
+
 header_lines = st.sampled_from(
     ["Name: x", "Requires-Dist: a>=1", "Requires-Dist: b ; extra == 'c'", "requires-dist: d", "Summary: é", "  folded",
      "\tfolded", "Requires-Dist:  spaced ", "License: x", "Requires-Dist: e"]
