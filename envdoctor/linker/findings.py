@@ -225,28 +225,48 @@ def _consumers_side(first: Missing, consumers: Sequence[str], environment: Envir
     return f"change {first.file}{f':{first.line}' if first.line else ''} to what {provider} has"
 
 
-def absorbed(rules: Sequence[Finding], linked: Iterable[Finding]) -> list[Finding]:
-    """Findings of rules and of the linker, those of the same cause as one: the rule's, with the linker's evidence."""
-    kept = list(rules)
-    for one in linked:
-        at = next((at for at, rule in enumerate(kept) if _is_same(rule, one)), None)
+def absorbed(rules: Sequence[Finding], missing: Iterable[Missing], environment: Environment) -> list[Finding]:
+    """Findings of rules and of the linker, the most severe first.
+
+    Where a rule is about what a consumer misses, its finding gains the evidence; who else misses it is told apart.
+    """
+    kept, rest = list(rules), []
+    each: dict[tuple[str, ...], list[Missing]] = {}
+    for one in missing:
+        if one.severity != "info":
+            each.setdefault((*_cause(one), one.consumer), []).append(one)
+    for places in each.values():
+        linked = _finding(places, environment)
+        at = next((at for at, rule in enumerate(rules) if _is_same(rule, linked)), None)
         if at is None:
-            kept.append(one)
+            rest += places
         else:
-            severity = kept[at].severity
-            if set(one.packages) <= set(kept[at].packages) and len(one.packages) != 1:
-                severity = min(severity, one.severity, key=SEVERITIES.index)
-            kept[at] = kept[at].replace(evidence=[*kept[at].evidence, *one.evidence], severity=severity)
+            kept[at] = _joined(kept[at], linked)
+    kept += findings(rest, environment)
     order = sorted(range(len(kept)), key=lambda at: (SEVERITIES.index(kept[at].severity), at))
     return [kept[at] for at in order]
+
+
+def _joined(rule: Finding, linked: Finding) -> Finding:
+    """The finding of a rule with the evidence of the linker; as severe as the linker says where both name one pair."""
+    severity = rule.severity
+    if set(linked.packages) <= set(rule.packages) and len(linked.packages) != 1:
+        severity = min(severity, linked.severity, key=SEVERITIES.index)
+    joined: Finding = rule.replace(
+        evidence=[*rule.evidence, *(one for one in linked.evidence if one not in rule.evidence)], severity=severity
+    )
+    return joined
 
 
 def _is_same(rule: Finding, linked: Finding) -> bool:
     """Whether a rule is about what the linker found: the same two sides, or a side and the missing name.
 
-    What the project takes of the standard library has no side: there it is the same line.
+    What a rule says of one consumer is not said of another. What the project takes of the standard library has no
+    side: there it is the same line.
     """
     if rule.rule.startswith("linked-"):
+        return False
+    if linked.consumer and linked.consumer not in rule.packages and set(rule.packages) - set(linked.packages):
         return False
     if not linked.packages:
         return "python" in rule.facts and not _sources(rule).isdisjoint(_sources(linked))

@@ -14,7 +14,7 @@ from envdoctor.linker.beside import Beside
 from envdoctor.linker.branches import Target
 from envdoctor.linker.conditions import Conditions
 from envdoctor.linker.environment_names import Environment
-from envdoctor.linker.findings import absorbed, findings
+from envdoctor.linker.findings import absorbed
 from envdoctor.linker.forwarded_keywords import ForwardedKeywords
 from envdoctor.linker.generated import Generated
 from envdoctor.linker.hooks import Hooks
@@ -169,12 +169,12 @@ def add_to(report: Report, tell: Callable[[str], None], vocabulary: Mapping[str,
     )
     linked = link(installed, target, tell, beside, vocabulary, binaries.Binaries.of(snapshot, vocabulary))
     versions = {one.name: one.version for one in installed}
-    found = findings(linked.missing, Environment(versions, python, Standard(target.minor), vocabulary["libraries"]))
+    environment = Environment(versions, python, Standard(target.minor), vocabulary["libraries"])
     reasons = [
         UnknownFact(rule=None, fact="linked", reason=f"{number} references: {reason}")
         for reason, number in sorted(linked.unknown.items(), key=lambda item: -item[1])
     ]
     linked_report: Report = report.replace(
-        findings=absorbed(report.findings, found), unknown=[*report.unknown, *reasons]
+        findings=absorbed(report.findings, linked.missing, environment), unknown=[*report.unknown, *reasons]
     )
     return linked_report

@@ -75,15 +75,17 @@ def test_a_target_without_files_is_told_apart(tmp_path):
 def test_a_rule_about_the_same_cause_gains_the_evidence(make_environment, tmp_path):
     folder = make_environment(sys.executable)
     (site,) = folder.glob("lib/python3*/site-packages")
-    env.write(site, a={"a.py": "from b import gone\n"}, b={"b.py": ""})
+    taking = "from b import gone\n"
+    env.write(site, a={"a.py": taking}, b={"b.py": ""}, c={"c.py": taking + "from b import lost\n"})
     rules = tmp_path / "rules"
     rules.mkdir()
     (rules / "a-needs-old-b.yaml").write_text(RULE)
     done = check(tmp_path, "--python", folder, "--link", "-f", "json", "--rules", rules)
     assert done.returncode == 1, done.stderr
-    (finding,) = json.loads(done.stdout)["findings"]
+    finding, *others = json.loads(done.stdout)["findings"]
     assert finding["rule"] == "a-needs-old-b"
     assert any(one["source"].endswith("a.py:1") for one in finding["evidence"])
+    assert [one["title"].partition(",")[0] for one in others] == ["c 1.0 takes b.gone", "c 1.0 takes b.lost"]
 
 
 RULE = """\

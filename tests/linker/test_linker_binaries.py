@@ -272,7 +272,7 @@ def test_where_the_interpreter_cannot_be_read_nothing_is_said(tmp_path):
 def test_only_a_rule_about_both_sides_takes_the_finding_and_is_as_severe_then():
     fault = Missing("a", "/site/a.so", 0, "numpy<2", "numpy", "compiled", "error", 0, "a", "")
     versions = {"a": "1.0", "b": "1.0", "numpy": "2.0.2"}
-    linked = findings([fault], Environment(versions, "3.12", Standard((3, 12))))
+    environment = Environment(versions, "3.12", Standard((3, 12)))
     other = Finding(
         rule="requirement-incompatible",
         severity="warning",
@@ -283,6 +283,9 @@ def test_only_a_rule_about_both_sides_takes_the_finding_and_is_as_severe_then():
         facts=["packages"],
         evidence=[Evidence(fact="packages.numpy", value="2.0.2", source="METADATA")],
     )
-    assert [one.rule for one in absorbed([other], linked)] == ["linked-compiled", "requirement-incompatible"]
-    (own,) = absorbed([other.replace(packages=["a", "numpy"])], linked)
+    assert [one.rule for one in absorbed([other], [fault], environment)] == [
+        "linked-compiled",
+        "requirement-incompatible",
+    ]
+    (own,) = absorbed([other.replace(packages=["a", "numpy"])], [fault], environment)
     assert (own.rule, own.severity, len(own.evidence)) == ("requirement-incompatible", "error", 2)
