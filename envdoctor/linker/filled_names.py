@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from envdoctor.linker.summary import WRITES_GLOBALS
 from envdoctor.linker.verdicts import no, unknown
 
@@ -40,9 +42,14 @@ class FilledNames:
         elsewhere = bool(summary.get("path"))
         if elsewhere and (not name[:1].isupper() or self._layout.on_disk(f"{module}.{name}")):
             return unknown("a package whose modules may be elsewhere")
-        if self._run_time.is_set_by_native(module, name):
+        if self._run_time.is_set_by_native(module, name) or self._is_filled_as_a_stub_says(module):
             return unknown("set from outside")
         return no("name", module, name, weak=weak or elsewhere)
+
+    def _is_filled_as_a_stub_says(self, module: str) -> bool:
+        """Whether a stub is beside a source file that binds nothing: another module gives it what the stub lists."""
+        names = self._store.definitions(module).get("names", {})
+        return not any(name[:2] != "__" for name in names) and os.path.exists(f"{self._layout.modules[module].path}i")
 
     def unless_written_nowhere(self, module: str, name: str, reason: str) -> Answer:
         """The answer where there is a reason: unknown, or a weak no for a name that its distribution never writes."""

@@ -32,3 +32,12 @@ def test_a_loader_without_find_spec_loads_nothing_from_python_3_12_on(tmp_path, 
 def test_a_loader_with_find_spec_may_load_it(tmp_path):
     files = {"a/__init__.py": "", "a/six.py": LOADER.format(method="find_spec"), "a/b.py": "import a.six.moves\n"}
     assert env.missing(env.write(tmp_path, a=files)) == []
+
+
+@pytest.mark.parametrize(("own", "stub", "is_known"), [
+    ("", True, False), ("", False, True), ("def other(): ...\n", True, True),
+])  # fmt: skip
+def test_a_module_with_nothing_in_it_is_filled_as_the_stub_beside_it_says(tmp_path, own, stub, is_known):
+    b = {"b/__init__.py": own, **({"b/__init__.pyi": "from absent import *\n"} if stub else {})}
+    folder = env.write(tmp_path, a={"a.py": "import b\nb.Dialog.Mode\n"}, b=b)
+    assert env.missing(folder) == ([("error", "a", 2, "b.Dialog.Mode")] if is_known else [])
