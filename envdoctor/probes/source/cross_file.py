@@ -40,6 +40,13 @@ class Linker:
         """Whether a name may be one of the project's."""
         return name[:1] in {OWN, ".", STARS} or name.partition(".")[0] in self.tops
 
+    def is_own(self, name: str, file: str) -> bool:
+        """Whether an absolute import finds a module of the project: beside a script, at the top or in ``src``."""
+        folder = posixpath.dirname(file)
+        bases = ["", "src", *([] if posixpath.join(folder, "__init__.py") in self._files else [folder])]
+        paths = [posixpath.join(base, name.partition(".")[0]) for base in bases]
+        return any({f"{path}.py", f"{path}/__init__.py"} & self._files - {file} for path in paths)
+
     def defined_in(self, name: str, file: str) -> str | None:
         """The other file of the project in which a name that a file uses may be defined."""
         place = self._locate(name, file) if name[:1] != OWN and self.concerns(name) else None

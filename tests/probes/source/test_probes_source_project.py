@@ -222,3 +222,21 @@ def test_uses_beside_others_are_those_in_their_files_alone():
     assert ([use["file"] for use in beside["found"]], beside["gaps"]) == (["both.py"], [])
     assert [use["file"] for use in uses(project, "random.seed")["found"]] == ["both.py", "one.py"]
     assert uses(project, "random.seed beside multiprocessing.Process")["found"] == []
+
+
+@pytest.mark.parametrize(
+    ("files", "script", "found"),
+    [
+        ({"asyncore.py": ""}, "main.py", False),
+        ({"src/asyncore/__init__.py": ""}, "src/app/main.py", False),
+        ({"tools/asyncore.py": ""}, "tools/main.py", False),
+        ({"app/__init__.py": "", "app/asyncore.py": ""}, "app/main.py", True),  # a package's own are not imported so
+        ({"tools/asyncore.py": ""}, "main.py", True),
+        ({"asyncore/data.txt": ""}, "main.py", True),  # a directory comes after what is installed
+        ({}, "asyncore.py", True),
+    ],
+)
+def test_a_module_of_the_project_is_not_the_one_of_its_name_elsewhere(files, script, found):
+    project = Project.of({**files, script: "import asyncore\nasyncore.loop()\n"})
+    assert bool(uses(project, "import asyncore")["found"]) is found
+    assert bool(uses(project, "asyncore.*")["found"]) is found
