@@ -94,10 +94,10 @@ class Lack(TypedDict, total=False):
 
 
 #: What an argument is: its kinds, its form as it is written, what made it, the names it resolves to, and, where they
-#: are known, its value, or the ``values`` in a sequence, or the entries of a dictionary, which is ``open`` where it may
-#: have others. ``maker`` is the call that made it, with its constants, ``itself`` what made it where that is no list,
-#: ``lacks`` and ``results`` are of a function. ``parameter`` says ``of`` which function of a module it is one, ``at``
-#: which place and by which ``name``.
+#: are known, its value, or the ``values`` in a sequence, or the text that it ``begins`` with, or the entries of a
+#: dictionary, which is ``open`` where it may have others. ``maker`` is the call that made it, with its constants,
+#: ``itself`` what made it where that is no list, ``lacks`` and ``results`` are of a function. ``parameter`` says ``of``
+#: which function of a module it is one, ``at`` which place and by which ``name``.
 Argument = TypedDict(
     "Argument",
     {
@@ -109,6 +109,7 @@ Argument = TypedDict(
         "text": str,
         "value": Union[str, bool, int, float, None],
         "values": list[Union[str, bool, int, float, None]],
+        "begins": list[str],
         "entries": dict[str, Any],
         "open": bool,
         "maker": dict[str, Any],
@@ -129,9 +130,10 @@ class _Name(TypedDict):
 
 
 class Use(_Name, total=False):
-    """A use of a name in source: an ``import``, a ``name`` or a ``call``, which alone has the last five fields.
+    """A use of a name in source: an ``import``, a ``name`` or a ``call``, which alone has the last six fields.
 
-    ``on`` is what a method is called on, and ``within`` the function or method around the call.
+    ``catches`` names the exceptions that are caught around it, ``on`` is what a method is called on, and ``within`` the
+    function or method around the call.
     """
 
     line: Optional[int]
@@ -147,6 +149,7 @@ class Use(_Name, total=False):
     open: bool
     on: Argument
     within: str
+    catches: list[str]
 
 
 class Code(TypedDict):

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from envdoctor.found import Argument, Carried, Use
 
 
+#: In the place of what follows a beginning: no expression matches the end of the text before it.
+_REST = "\0"
+
+
 def equal(value: Any, wanted: Any) -> str | None:
     """A value as text, where it is the one that is wanted; a truth value is no number."""
     same = value == wanted and isinstance(value, bool) is isinstance(wanted, bool)
@@ -31,6 +35,8 @@ def matched(value: Any, wanted: str) -> str | None:
 def passes(use: Use, tests: Mapping[str, Any]) -> Verdict:
     """Whether a call passes the tests; unknown where ``*`` or an unseen dictionary may hold what is asked for."""
     if (tests.get("unguarded") and use["guarded"]) or (tests.get("uncaught") and use.get("excused")):
+        return False
+    if not {*use.get("catches", ())}.isdisjoint(tests.get("raises", ())):
         return False
     given = [_given(use, word) for word in tests.get("without", ())]
     if True in given:
@@ -87,8 +93,9 @@ def _same(argument: Argument, wanted: Any) -> bool:
 
 
 def _matches(argument: Argument, wanted: str) -> bool:
-    """Whether the text matches an expression, or one of those in a list."""
-    values = [argument["value"]] if "value" in argument else argument.get("values", ())
+    """Whether the text matches an expression, or one of those in a list, or what is known of its beginning."""
+    values = [argument["value"]] if "value" in argument else [*argument.get("values", ())]
+    values += [begin + _REST for begin in argument.get("begins", ())]
     return any(matched(one, wanted) is not None for one in values)
 
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from envdoctor.rulebase.rule import Rule
 
+#: Exceptions that are caught for many reasons, and those of imports and names, which are provided for otherwise.
+_CAUGHT_FOR_MANY_REASONS = {"", "AttributeError", "ImportError", "ModuleNotFoundError"}
+_CAUGHT_FOR_MANY_REASONS |= {"Exception", "KeyError", "OSError", "RuntimeError", "ValueError"}
 _TEXT_KEYS = ("title", "several", "severity", "impact", "why", "references")
 
 
@@ -33,6 +36,7 @@ def compile_rule(rule: Rule, vocabulary: Mapping[str, Any]) -> dict[str, Any]:
     if "installed" in when:
         match["installed"] = when.pop("installed")
     match["when"] = list(NEVER) if rule.status == statuses.RETIRED else compile_condition(when, vocabulary)
+    note_raised(match["when"], rule.symptoms)
     made = [_remedy(remedy, vocabulary) for remedy in rule.remedies]
     conditions = [match["when"], *(remedy["when"] for remedy in made if "when" in remedy)]
     if any(map(asks, conditions)):
@@ -53,6 +57,14 @@ def compile_rule(rule: Rule, vocabulary: Mapping[str, Any]) -> dict[str, Any]:
         "consumers": match.get("consumers", {}),
         "match": match,
     }
+
+
+def note_raised(condition: Sequence[Any], symptoms: Iterable[Mapping[str, Any]]) -> None:
+    """Add to the tests of calls the exceptions of the symptoms: code that catches just one of these provides for it."""
+    names = {str(one.get("raises", "")).rpartition(".")[2] for one in symptoms} - _CAUGHT_FOR_MANY_REASONS
+    for leaf in leaves_of(condition):
+        if names and leaf[:2] == ["source", "call"]:
+            leaf[3]["raises"] = sorted(names)
 
 
 def _consumer(name: str, line: Mapping[str, Any]) -> dict[str, Any]:

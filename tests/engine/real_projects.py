@@ -7,6 +7,7 @@ from envdoctor.facts import ENV, LIBRARY, PROJECT
 from envdoctor.model import Snapshot
 from envdoctor.probes import answered
 from envdoctor.probes.project import Project
+from envdoctor.rulebase.compile import note_raised
 from envdoctor.rulebase.compile_condition import compile_condition
 
 
@@ -24,9 +25,10 @@ class Beside:
         }
 
 
-def judged(when, files, words=None, **variables):
+def judged(when, files, words=None, symptoms=(), **variables):
     """The verdict on a condition, and the evidence as texts."""
     condition, trace = compile_condition(when, words or {}), Trace()
+    note_raised(condition, symptoms)
     here = Snapshot(target={}, python={"version": "3.11.4"}, packages={}, probes=Beside(files, variables))
     here = answered(here, lambda now: questions([{"when": condition, "asks": []}], now))
     verdict = holds(condition, here, trace)

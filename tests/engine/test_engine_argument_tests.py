@@ -62,3 +62,35 @@ def test_an_expression_is_searched_in_a_text_or_in_those_of_a_list_and_only_what
     assert "secret" not in str(judged(when, {"a.py": CALL % "lib.call('postgres://u:secret@h/db')"}))
     whole = {"source": {"calls": ["lib.call"], "arguments": [{"at": 0, "matches": "^r?U$"}]}}
     assert judged(whole, {"a.py": CALL % "lib.call('rU')"}) == (True, ["source.lib.call=lib.call('rU') a.py:2"])
+
+
+@pytest.mark.parametrize(
+    ("source", "wanted", "found"),
+    [
+        ("lib.call(f'postgres://{u}@h')", "^postgres://", True),
+        ("url = 'postgres://' + u\nlib.call(url)", "^postgres://", True),
+        ("lib.call('postgres://%s@h' % u)", "^postgres://", True),
+        ("lib.call('%s://h' % u)", "^postgres://", False),
+        ("lib.call(f'{u}postgres://')", "postgres://", False),
+        ("lib.call(f'auto{u}')", "^auto$", False),
+        ("lib.call(u + 'auto')", "auto", False),
+    ],
+)
+def test_of_a_text_that_is_put_together_the_beginning_is_known(source, wanted, found):
+    assert verdict(source, matches=wanted) is found
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("try:\n    lib.call(old=1)\nexcept TypeError:\n    lib.call()", False),
+        ("try:\n    lib.call(old=1)\nexcept (KeyError, TypeError) as error:\n    print(error)", False),
+        ("try:\n    lib.call(old=1)\nexcept TypeError:\n    raise", True),
+        ("try:\n    lib.call(old=1)\nexcept ValueError:\n    pass", True),
+        ("try:\n    pass\nexcept TypeError:\n    lib.call(old=1)", True),
+    ],
+)
+def test_who_catches_just_what_the_rule_says_provides_for_it(code, found):
+    rule = {"source": {"calls": ["lib.call"], "arguments": [{"name": "old"}]}}
+    symptoms = [{"raises": "TypeError", "message": "old"}, {"raises": "ValueError", "message": "old"}]
+    assert judged(rule, {"a.py": CALL % code}, symptoms=symptoms)[0] is found

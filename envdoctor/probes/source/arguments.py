@@ -11,7 +11,7 @@ from envdoctor.probes.source.call_graph import Callers
 from envdoctor.probes.source.carried import MOST_DEEP, MOST_ELEMENTS, MOST_ENTRIES, Carried
 from envdoctor.probes.source.earlier_uses import EarlierUses
 from envdoctor.probes.source.inheritance import attributes, own_classes, pickles_itself
-from envdoctor.probes.source.literals import constant, constants, forms
+from envdoctor.probes.source.literals import beginnings, constant, constants, forms
 from envdoctor.probes.source.parent_state import ParentState
 
 TYPE_CHECKING = False
@@ -156,7 +156,7 @@ class Arguments:
         if passed is not None:
             passed |= carried.passed
         written = forms(None, found) | {"coroutine" for one in flat if self._is_awaited(one)}
-        fields.update({"form": sorted(written), "values": constants(found, flat)})
+        fields.update({"form": sorted(written), "values": constants(found, flat), "begins": beginnings(flat)})
         answer: dict[str, Any] = {field: value for field, value in fields.items() if value}
         answer.update(constant(found))
         if depth == 0:

@@ -21,7 +21,15 @@ from envdoctor.probes.source.bindings import (
     below,
     declared,
 )
-from envdoctor.probes.source.guards import caught_by, instead_of, main_guard, spared_by, suppressed, system
+from envdoctor.probes.source.guards import (
+    caught_by,
+    caught_names,
+    instead_of,
+    main_guard,
+    spared_by,
+    suppressed,
+    system,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -134,8 +142,10 @@ class Walker(Expressions):
         return CALLS if any(spared_by(value) & CALLS for value in values) else 0
 
     def _try(self, node: Any, place: Place) -> None:
-        self._body(node.body, place.scope, Block(place.block, spared=caught_by(node.handlers)))
-        for handler in node.handlers:
+        handlers = node.handlers
+        inside = Block(place.block, spared=caught_by(handlers), catches=caught_names(handlers))
+        self._body(node.body, place.scope, inside)
+        for handler in handlers:
             inside = Block(place.block, branch=id(node), spared=instead_of(handler.type))
             here = Place(place.scope, inside, _order(handler))
             self._read(handler.type, place)

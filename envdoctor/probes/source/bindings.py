@@ -25,10 +25,11 @@ Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 class Block:
     """A list of statements. ``branch`` is the arm of its statement; ``ends`` that control never reaches its end.
 
-    ``on`` are the systems that it runs on (``True``) and does not run on (``False``).
+    ``on`` are the systems that it runs on (``True``) and does not run on (``False``), ``catches`` the names of the
+    exceptions that are caught around it.
     """
 
-    __slots__ = ("branch", "ends", "guard", "loop", "on", "parent", "spared")
+    __slots__ = ("branch", "catches", "ends", "guard", "loop", "on", "parent", "spared")
 
     def __init__(  # noqa: PLR0913 - each is a separate trait
         self,
@@ -39,6 +40,7 @@ class Block:
         guard: bool = False,
         spared: int = 0,
         on: tuple[tuple[str, bool], ...] = (),
+        catches: tuple[str, ...] = (),
         root: bool = False,
     ) -> None:
         self.parent = None if root else parent
@@ -47,6 +49,7 @@ class Block:
         self.guard: bool = guard or (parent is not None and parent.guard)
         self.spared: int = spared | (parent.spared if parent is not None else 0)
         self.on: tuple[tuple[str, bool], ...] = on + (parent.on if parent is not None else ())
+        self.catches: tuple[str, ...] = catches + (parent.catches if parent is not None else ())
         self.ends = False
 
     def path(self) -> list[Block]:

@@ -55,7 +55,7 @@ def uses_of(source: str, asked: Asked) -> tuple[dict[str, list[Use]], dict[str, 
     ``guarded``, ``text``, and, where they are not empty, ``literals``, ``arguments``, ``keywords``, ``open``,
     ``spared`` (names on the way to this one whose absence the code provides for) and ``among`` (then all that the
     expression may be). ``excused`` are calls for whose failure the code provides, or that it asks first whether to
-    make; ``systems`` are those that it is made on, and not made on.
+    make; ``systems`` are those that it is made on, and not made on, ``catches`` the exceptions caught around it.
     Raises ``UnreadableError``.
     """
     answer: tuple[dict[str, list[Use]], dict[str, Any] | None] = _scanned(source, lambda file: file.uses(asked))
@@ -206,6 +206,8 @@ class _File:
                 use["excused"] = True
             if place.block.on:
                 use["systems"] = place.block.on
+            if place.block.catches and use["kind"] == "call":
+                use["catches"] = sorted({*place.block.catches} - {""})
             answer.setdefault(last(use["name"]), []).append(use)
         return answer
 

@@ -44,6 +44,13 @@ def caught_by(handlers: Iterable[ast.ExceptHandler]) -> int:
     return found
 
 
+def caught_names(handlers: Iterable[ast.ExceptHandler]) -> tuple[str, ...]:
+    """The last segments of the names of what the clauses of a ``try`` catch, without what they raise again."""
+    kept = [one for one in handlers if not any(isinstance(inner, ast.Raise) for inner in ast.walk(one))]
+    kinds = [kind for one in kept for kind in (one.type.elts if isinstance(one.type, ast.Tuple) else [one.type])]
+    return tuple(str(getattr(kind, "id", None) or getattr(kind, "attr", "")) for kind in kinds)
+
+
 def suppressed(items: Iterable[ast.withitem]) -> int:
     """What ``with contextlib.suppress(...)`` provides for."""
     found = 0

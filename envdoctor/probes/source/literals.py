@@ -53,6 +53,11 @@ def constants(found: Sequence[Value], flat: Iterable[Value]) -> list[Any]:
     return [one.parts for one in flat if one.kind == "constant" and _plain(one.parts)][:_MOST]
 
 
+def beginnings(found: Iterable[Value]) -> list[str]:
+    """The plain text with which a value begins, of which the rest is put together when the program runs."""
+    return [one.parts for one in found if one.kind == "text" and _plain(one.parts)][:_MOST]
+
+
 def _plain(value: object) -> bool:
     if isinstance(value, str):
         return len(value) <= MOST_VALUE

@@ -307,8 +307,23 @@ class Resolver:
     def _walrus(self, node: ast.NamedExpr, place: Place) -> list[Value]:
         return self.evaluate(node.value, place)
 
+    def _formatted(self, node: ast.JoinedStr, place: Place) -> list[Value]:
+        """An f-string that begins with plain text."""
+        first = node.values[0] if node.values else None
+        begins = first.value if isinstance(first, ast.Constant) else None
+        return [Value("text", node=node, place=place, parts=begins) if begins else UNKNOWN]
+
+    def _joined(self, node: ast.BinOp, place: Place) -> list[Value]:
+        """``"a" + b`` and ``"a%s" % b`` begin as the left side does, up to what is put in."""
+        begun = [one for one in self.evaluate(node.left, place) if one.kind in {"constant", "text"}]
+        texts = [str(one.parts).partition("%")[0] if isinstance(node.op, ast.Mod) else one.parts for one in begun]
+        return [Value("text", node=node, place=place, parts=one) for one in texts if one and isinstance(one, str)]
+
     def _repeated(self, node: ast.BinOp, place: Place) -> list[Value]:
-        """``[make] * 4`` and ``[a] + [b]`` keep their elements."""
+        """``[make] * 4`` and ``[a] + [b]`` keep their elements, texts their beginning."""
+        begun = self._joined(node, place) if isinstance(node.op, (ast.Add, ast.Mod)) else []
+        if begun:
+            return begun
         sides = (node.left, node.right)
         literal = isinstance(node.op, (ast.Mult, ast.Add)) and any(isinstance(one, _LISTS) for one in sides)
         return [one for side in sides if literal for one in self.evaluate(side, place) if one.kind == "items"] or [
@@ -333,6 +348,7 @@ class Resolver:
         ast.Attribute: _attribute,
         ast.Call: _call,
         ast.Constant: _constant,
+        ast.JoinedStr: _formatted,
         ast.List: _sequence,
         ast.Tuple: _sequence,
         ast.Set: _sequence,

@@ -167,6 +167,7 @@ class ProjectSource:
             "literals": use.get("literals", []),
         }
         if use["kind"] == "call":
+            answer["catches"] = use.get("catches", [])
             argument = self._linker.argument
             answer["arguments"] = [argument(one, scan.file) for one in use.get("arguments", ())]
             answer["keywords"] = {key: argument(one, scan.file) for key, one in use.get("keywords", {}).items()}
