@@ -94,3 +94,23 @@ def test_who_catches_just_what_the_rule_says_provides_for_it(code, found):
     rule = {"source": {"calls": ["lib.call"], "arguments": [{"name": "old"}]}}
     symptoms = [{"raises": "TypeError", "message": "old"}, {"raises": "ValueError", "message": "old"}]
     assert judged(rule, {"a.py": CALL % code}, symptoms=symptoms)[0] is found
+
+
+BELOW = "class B(A):\n    def __init__(self):\n        super().__init__(1)"
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("class A(lib.Base):\n    def __init__(self):\n        super().__init__(1)", True),
+        ("class A(lib.Base):\n    def __init__(self):\n        super(A, self).__init__(1)", True),
+        (f"class A(lib.Base): pass\n{BELOW}", True),
+        ("class A(lib.Base):\n    def __init__(self):\n        super().__init__(2)", False),
+        ("class A(lib.Base):\n    def __init__(self, *given):\n        super().__init__(*given)", None),
+        ("class A(lib.Other):\n    def __init__(self):\n        super().__init__(1)", False),
+        (f"class A(lib.Base):\n    def __init__(self, x): pass\n{BELOW}", False),
+    ],
+)
+def test_a_constructor_may_be_called_by_a_class_that_is_derived(code, found):
+    rule = {"source": {"calls": ["lib.Base"], "arguments": [{"at": 0, "equals": 1}]}}
+    assert judged(rule, {"a.py": CALL % code})[0] is found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import gc
 import sys
 import warnings
@@ -14,7 +15,14 @@ from envdoctor.probes.source.ast_statements import Walker
 from envdoctor.probes.source.bindings import ATTRIBUTES, CALLS, IMPORTS, Function, Place, below, parameters
 from envdoctor.probes.source.call_graph import CallGraph, runner
 from envdoctor.probes.source.excerpts import Excerpts
-from envdoctor.probes.source.inheritance import attributes, lineage, own_classes, pickles_itself
+from envdoctor.probes.source.inheritance import (
+    attributes,
+    constructed_above,
+    is_constructor_above,
+    lineage,
+    own_classes,
+    pickles_itself,
+)
 from envdoctor.probes.source.name_resolver import Resolver
 from envdoctor.probes.source.relevance import Relevance, parted
 from envdoctor.probes.source.source_text import NOTEBOOK
@@ -144,7 +152,8 @@ class _File:
         relevance = Relevance(scopes, patterns)
         for node, place in _reads(scopes, unwritten=patterns.unwritten):
             target = node.func if isinstance(node, ast.Call) else node
-            if relevance.concerns(target) and not place.block.spared & ATTRIBUTES and len(found) < MOST_USES:
+            concerned = relevance.concerns(target) or is_constructor_above(target)
+            if concerned and not place.block.spared & ATTRIBUTES and len(found) < MOST_USES:
                 found += ((use, place) for use in self._matching(node, target, place, patterns))
         is_given = any(map(_is_given_function, (use for use, _ in found)))
         return self._by_end(found), self.arguments.parent.program() if is_given else None
@@ -158,8 +167,16 @@ class _File:
     def _matching(self, node: ast.expr, target: ast.expr, place: Place, patterns: Patterns) -> Iterator[Use]:
         """A use for each name that an expression, or what it calls, resolves to and that may match."""
         values = self.resolver.resolve(target, place) + self.arguments.of_parameter(target, place)
+        if is_constructor_above(target):
+            values = constructed_above(self.resolver.evaluate, place)
         meant = self._called(values) if isinstance(node, ast.Call) else _foreign(values, called=False)
-        return self._described(node, place, filter(patterns.may_match, sorted(set(meant))), values)
+        others = sorted({*meant} - self._given_names)
+        return self._described(node, place, filter(patterns.may_match, others), values)
+
+    @functools.cached_property
+    def _given_names(self) -> set[str]:
+        """What the file gives to modules of others, where it is there whatever they have themselves."""
+        return self.arguments.parent.given_names()
 
     def _called(self, values: list[Value]) -> Iterator[str]:
         """The names that a call of some values calls: of a partial its function, of a class what it inherits."""

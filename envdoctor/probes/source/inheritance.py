@@ -37,6 +37,21 @@ def lineage(evaluate: Evaluate, scope: Scope) -> Iterator[Value]:
                 waiting += [each for each in found if each.kind in {"class", "ref", "member"}]
 
 
+def is_constructor_above(node: ast.expr) -> bool:
+    """Whether an expression is ``super().__init__``."""
+    made = node.value if isinstance(node, ast.Attribute) and node.attr == "__init__" else None
+    return isinstance(made, ast.Call) and getattr(made.func, "id", "") == "super"
+
+
+def constructed_above(evaluate: Evaluate, place: Place) -> list[Value]:
+    """The class of elsewhere whose constructor ``super().__init__`` is at a place in a method, if it is one."""
+    own = place.scope.parent if place.scope.receiver else None
+    bases = [*lineage(evaluate, own)][1:] if own is not None else []
+    if any(one.scope is not None and "__init__" in one.scope.bindings for one in bases):
+        return []
+    return [one for one in bases if one.scope is None][:1]
+
+
 def own_classes(evaluate: Evaluate, scope: Scope) -> list[Scope]:
     """The scopes of a class of this file, and of those of this file that it is derived from."""
     return [one.scope for one in lineage(evaluate, scope) if one.scope is not None]

@@ -96,6 +96,11 @@ class ParentState:
         fields = {"does": does, "changes": [one for one in changed if "." in one]}
         return {name: one for name, one in fields.items() if one}
 
+    def given_names(self) -> set[str]:
+        """The dotted names of others that the file itself sets as it is imported, as ``numpy.float = float`` does."""
+        stores = [one for one in self._module.changes if isinstance(getattr(one[0], "ctx", None), ast.Store)]
+        return {self._of_module(node, place) or "" for node, place in stores if not place.block.guard}
+
     def _done_alone(self) -> Iterator[list[Any]]:
         """The calls and imports that only the program does: in its functions, or where the main program is guarded."""
         alone = self._started - self._run_elsewhere

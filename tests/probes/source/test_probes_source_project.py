@@ -240,3 +240,17 @@ def test_a_module_of_the_project_is_not_the_one_of_its_name_elsewhere(files, scr
     project = Project.of({**files, script: "import asyncore\nasyncore.loop()\n"})
     assert bool(uses(project, "import asyncore")["found"]) is found
     assert bool(uses(project, "asyncore.*")["found"]) is found
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("import numpy as np\nif not hasattr(np, 'float'):\n    np.float = float\nnp.float(1)\n", []),
+        ("import numpy as np\nnp.float = float\ndef f():\n    return np.float\n", []),
+        ("import numpy as np\nnp.other = float\nnp.float(1)\n", [3]),
+        ("import numpy as np\ndef patch():\n    np.float = float\nnp.float(1)\n", [4]),
+    ],
+)
+def test_what_a_file_gives_to_a_module_is_there(source, lines):
+    found = uses(Project.of({"main.py": source}), "numpy.float")["found"]
+    assert sorted({use["line"] for use in found}) == lines
