@@ -20,6 +20,13 @@ def verdict(source, **test):
         ("lib.call(set(y))", "set"),
         ("names = {1, 2}\nlib.call(sorted(names))", "list"),
         ("names = sorted({1, 2})\nlib.call(names)", "list"),
+        ("names = set()\nlib.call(names)", "set"),
+        ("names = {1} | y\nlib.call(names)", "set"),
+        ("lib.call(y - set(x))", "set"),
+        (
+            "class A:\n    def __init__(self):\n        self.names = set()\n    def go(self):\n        lib.call(self.names)",
+            "set",
+        ),
         ("lib.call((1, 2))", "tuple"),
         ("lib.call({'a': 1})", "dictionary"),
         ("lib.call(dict(a=1))", "dictionary"),

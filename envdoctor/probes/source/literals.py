@@ -24,17 +24,21 @@ _FORMS: dict[type, str] = {
     ast.DictComp: "dictionary",
     ast.JoinedStr: "text",
 }
+_OF_SETS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
 _MAKERS = {"list": "list", "sorted": "list", "tuple": "tuple", "set": "set", "frozenset": "set", "dict": "dictionary"}
 
 
 def forms(node: ast.AST | None, found: Iterable[Value]) -> set[str]:
     """The words for what is written: ``text``, ``list``, ``tuple``, ``set`` or ``dictionary``; none for the rest."""
-    written = {_form(one.node) for one in found if one.kind in {"items", "dict"}}
+    written = {form(one.node) for one in found if one.kind in {"items", "dict"}}
     texts = {"text" for one in found if one.kind == "constant" and isinstance(one.parts, str)}
-    return (written | texts | {_form(node)}) - {""}
+    return (written | texts | {form(node)}) - {""}
 
 
-def _form(node: ast.AST | None) -> str:
+def form(node: ast.AST | None) -> str:
+    """The word for what is written, by itself; empty for none."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, _OF_SETS):
+        return "set" if "set" in {form(node.left), form(node.right)} else ""
     if isinstance(node, ast.Call):
         return _MAKERS.get(getattr(node.func, "id", ""), "")
     return _FORMS.get(type(node), "")

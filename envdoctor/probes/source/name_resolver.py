@@ -36,6 +36,7 @@ from envdoctor.probes.source.bindings import (
 )
 from envdoctor.probes.source.guards import spared_by
 from envdoctor.probes.source.inheritance import attributes, inherited
+from envdoctor.probes.source.literals import form
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -202,7 +203,9 @@ class Resolver:
         if name == "builtins.dict" and (first is None or isinstance(first, ast.Starred)):
             parts = [(keyword.arg and ast.Constant(keyword.arg), keyword.value, place) for keyword in node.keywords]
             return [Value("dict", node=node, place=place, parts=parts)]
-        if name in _SAME_ELEMENTS and first is not None:
+        if name in _SAME_ELEMENTS:
+            if first is None:
+                return [Value("items", node=node, place=place, parts=[])]
             found = self._elements_of(first, place)
             return [Value("items", node=node, place=place, parts=one.parts) if one.parts else one for one in found]
         return [UNKNOWN]
@@ -324,6 +327,8 @@ class Resolver:
         begun = self._joined(node, place) if isinstance(node.op, (ast.Add, ast.Mod)) else []
         if begun:
             return begun
+        if form(node):
+            return [Value("items", node=node, place=place, parts=[])]
         sides = (node.left, node.right)
         literal = isinstance(node.op, (ast.Mult, ast.Add)) and any(isinstance(one, _LISTS) for one in sides)
         return [one for side in sides if literal for one in self.evaluate(side, place) if one.kind == "items"] or [
