@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from envdoctor.commands.options import Parser
     from envdoctor.rulebase.rule import Rule
     from envdoctor.workshop.proof.spot_checks import SpotCheck
+    from envdoctor.workshop.proof.trials import Trial
 
 
 def parser() -> Parser:
@@ -23,7 +24,8 @@ def parser() -> Parser:
     made = parser_for_trials(
         "spot-check",
         "Run the scripts of rules with releases that neither a cell nor the measurement of an edge names: of other "
-        "branches, pre-releases beside an edge, and all that a rule names at once, drawn with a seed. Print where a "
+        "branches, pre-releases beside an edge, and all that a rule names at once, drawn with a seed; old ones "
+        "also with what else was published in their time. Print where a "
         "release that the rule calls bad works, or fails in a way that no symptom says, where the cure that is printed "
         "first does not cure, and where one fails that no rule says anything about. This executes the scripts of the "
         "rules.",
@@ -73,17 +75,20 @@ def _checked(
     checks = spot_checks.plan(survey, _known(rule), options.most, options.seed)
     results = results_of([one.trial for one in checks], options)
     failed = [one for one in checks if spot_checks.is_as_stated(one, results[one.trial.key()], survey.compiled)]
+    quiet = [one for one in checks if spot_checks.shown(one, results[one.trial.key()], survey.compiled) is None]
+    results.update(results_of([trial for one in quiet for trial in one.earlier], options))
     cures = [(one, one.cure) for one in failed if one.cure is not None]
     results.update(results_of([cure for _, cure in cures], options))
     for check in checks:
-        result = results[check.trial.key()]
-        shown = spot_checks.shown(check, result, survey.compiled)
+        ran = [(one, results[one.key()]) for one in (check.trial, *check.earlier) if one.key() in results]
+        told = ((one, spot_checks.shown(check, result, survey.compiled), result) for one, result in ran)
+        trial, shown, result = next((one for one in told if one[1] is not None), (check.trial, None, ran[0][1]))
         if shown is not None and not _is_said_by_another(rule, shown, check, result, others, vocabulary):
-            yield ": ".join(filter(None, (rule.id, _place(check), shown, symptom(result))))
+            yield ": ".join(filter(None, (rule.id, _place(trial), shown, symptom(result))))
     for check, cure in cures:
         why = spot_checks.uncured(cure, results[cure.key()], survey.compiled)
         if why is not None:
-            yield f"{rule.id}: {_place(check)}: {why}"
+            yield f"{rule.id}: {_place(check.trial)}: {why}"
 
 
 def _known(rule: Rule) -> list[str]:
@@ -113,7 +118,9 @@ def _is_said_by_another(
     return shown == spot_checks.MISSED and any(True for _ in rest)
 
 
-def _place(check: SpotCheck) -> str:
-    """The environment of a check, in one line."""
-    words = [f"Python {check.trial.place.python}"] if check.trial.place.python else []
-    return ", ".join([*words, *(text.replace("==", " ") for text in check.trial.place.install)])
+def _place(trial: Trial) -> str:
+    """The environment of a trial, in one line."""
+    place = trial.place
+    words = [f"Python {place.python}"] if place.python else []
+    time = [f"with what was published until {place.until}"] if place.until else []
+    return ", ".join([*words, *(text.replace("==", " ") for text in place.install), *time])

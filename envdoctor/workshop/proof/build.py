@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 _NO_UV = "uv was not found, and trials are built with it: pip install 'pyenvdoctor[workshop]', or put uv on PATH"
 _REASON = 300
+#: A day after everything that is published.
+_FUTURE = "2999-12-31"
 
 
 class UnbuiltError(Exception):
@@ -257,7 +259,7 @@ def _pip(place: TrialEnvironment, python: str, step: Sequence[str], *, offline: 
     if place.together and verb == "install":
         words = ["--override", _held(place, top, ()), *words]
     if verb == "install":
-        words = [*(["--no-deps"] if place.locked else []), *words]
+        words = [*(["--no-deps"] if place.locked else []), *_of_its_time(place), *words]
     limit = installing.patience(place)
     command = ["pip", verb, "--python", python]
     if not (place.wheels and verb == "install"):
@@ -265,6 +267,14 @@ def _pip(place: TrialEnvironment, python: str, step: Sequence[str], *, offline: 
         return
     run = functools.partial(run_uv, directory=top, offline=offline)
     _of_wheels(lambda only, seconds: run([*command, *only, *words], seconds=seconds), limit)
+
+
+def _of_its_time(place: TrialEnvironment) -> list[str]:
+    """The options by which uv takes what was there at a time, and what is named whenever it was published."""
+    if not place.until:
+        return []
+    named = [f"--exclude-newer-package={name_of(text)}={_FUTURE}" for text in place.install]
+    return [f"--exclude-newer={place.until}", *named]
 
 
 def _of_wheels(install: Callable[[Sequence[str], float], object], limit: float) -> None:

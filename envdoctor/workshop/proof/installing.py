@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 SECONDS = 900
 #: The same of one that may well be impossible, on a machine that has nothing else to do.
 BRIEF_SECONDS = 150
+#: So many times as long on a busy one: an impossible build is no less so for being waited for.
+_MOST_PATIENT = 2
 #: What pip says where the index did not answer: no rule is about that.
 _UNREACHED = re.compile(
     r"NewConnectionError|(?:Read|Connect)TimeoutError|Max retries exceeded|name resolution|Network is unreachable"
@@ -33,7 +35,7 @@ def patience(place: TrialEnvironment) -> float:
     if not place.brief:
         return SECONDS
     busy = os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else 1.0
-    return min(SECONDS, BRIEF_SECONDS * max(1.0, busy))
+    return BRIEF_SECONDS * min(max(1.0, busy), _MOST_PATIENT)
 
 
 def install(trial: Trial, python: str, work: str, *, offline: bool) -> sandbox.ProgramEnd:

@@ -3,11 +3,13 @@
 The measurement of an edge looks at its neighbours, and a range that fails, works and fails again goes unseen by it. A
 spot check is a release of another branch, or a pre-release beside an edge, on either side of what the rule states; or
 all that a rule names at once, consumer, provider and Python, each in another release. Where one fails as the rule says,
-the cure that is printed first for it is tried.
+the cure that is printed first for it is tried. An old release below a range is run a second time with what else was
+published in its time: with what is newest, another failure may hide the one that the rule is about.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import random
 
 from packaging.version import Version
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
 #: Of so many draws that move everything at once one is outside what the rule calls bad.
 _ONE_OUTSIDE_OF = 3
 
+#: For so long after a release what it was made with is the newest, or about so.
+_SEASON = dt.timedelta(days=60)
+
 #: What a spot check can show, but that it agrees with the rule or could not be built.
 WORKS, MISSED, OTHERWISE = (
     "it works, and the rule calls it bad",
@@ -47,7 +52,8 @@ WORKS, MISSED, OTHERWISE = (
 class SpotCheck(Record):
     """One ``cell`` off the grid: what was moved, if it was one ``axis``, and whether the rule calls it bad.
 
-    ``cure`` is the trial of the cure that is printed first, where there is one that can be tried.
+    ``cure`` is the trial of the cure that is printed first, where there is one that can be tried; ``earlier`` are those
+    of an old release beside others of its time, and beside others of the time of what it is run with.
     """
 
     axis: str | None
@@ -56,6 +62,7 @@ class SpotCheck(Record):
     is_bad: bool
     trial: Trial
     cure: Trial | None = None
+    earlier: Sequence[Trial] = ()
 
 
 def plan(survey: Survey, known: Iterable[str], most: int, seed: int) -> list[SpotCheck]:
@@ -144,8 +151,25 @@ def _of_axis(survey: Survey, end: End, known: set[str]) -> list[SpotCheck]:
             cell = with_axis(end.base.cell, end.axis, version)
             is_bad = survey.holds(cell, end.base.trial.consumer)
             trial = survey.moved(end, version)
-            found.append(SpotCheck(axis=end.axis, version=version, cell=cell, is_bad=is_bad, trial=trial))
+            is_old = not is_bad and end.axis != PYTHON and Version(version) < Version(stated or "0")
+            earlier = _of_their_time(survey, trial) if is_old else []
+            found.append(
+                SpotCheck(axis=end.axis, version=version, cell=cell, is_bad=is_bad, trial=trial, earlier=earlier)
+            )
     return _without_far_previews(found)
+
+
+def _of_their_time(survey: Survey, trial: Trial) -> list[Trial]:
+    """A trial with what was published in the time of its oldest named release, and in that of its newest."""
+    named = [text.partition("==")[::2] for text in trial.place.install]
+    days = sorted(day for name, version in named if (day := _published(survey, name, version)))
+    seasons = [dt.date.fromisoformat(day) + _SEASON for day in dict.fromkeys(days[:1] + days[-1:])]
+    return [trial.replace(place=trial.place.replace(until=str(one))) for one in seasons]
+
+
+def _published(survey: Survey, name: str, version: str) -> str:
+    there = (one for one in survey.index(name) or () if version and Version(one.version) == Version(version))
+    return next((one.uploaded for one in there), "")
 
 
 def _versions(survey: Survey, axis: str) -> list[str]:

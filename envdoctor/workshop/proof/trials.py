@@ -35,7 +35,8 @@ class TrialEnvironment(Record):
 
     ``together`` installs exactly these although their metadata refuses each other; ``needs`` is installed besides.
     ``brief`` is for one that may well be impossible: not for long, with ``wheels`` without building what has any, and
-    without what is ``loose`` where that is in its way. ``locked`` says that these are all there is.
+    without what is ``loose`` where that is in its way. ``locked`` says that these are all there is. ``until`` is a day
+    (``YYYY-MM-DD``): of what is not named, nothing is taken that was published later.
     """
 
     python: str
@@ -47,6 +48,7 @@ class TrialEnvironment(Record):
     wheels: bool = False
     loose: Sequence[str] = ()
     locked: bool = False
+    until: str = ""
 
 
 class Trial(Record):
@@ -103,7 +105,7 @@ _NOT_RUN = {"rule", "name", "kind", "raises", "recorded", "unbuildable", "consum
 #: What most trials do not have; where it is not said, a trial keeps the name that it had before there was such a thing.
 _SELDOM = {
     "together", "needs", "prepare", "installs", "constraints", "examines", "applies", "brief", "wheels", "loose",
-    "locked",
+    "locked", "until",
 }  # fmt: skip
 
 

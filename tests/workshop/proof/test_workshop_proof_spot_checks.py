@@ -3,6 +3,8 @@
 import os
 
 import pytest
+import wheel_index
+from conftest import run_envdoctor
 from workshop.laboratory import PYTHON, laboratory, wheel
 
 pytestmark = pytest.mark.trials
@@ -88,3 +90,29 @@ def test_the_cure_that_is_printed_first_is_tried_from_releases_off_the_grid(lab)
     assert found
     assert all(": upgrade" in line and "the remedy does not cure it" in line for line in found), found
     assert done.returncode == 1
+
+
+def test_an_old_release_is_run_with_what_else_was_there_in_its_time(tmp_path, monkeypatch):
+    """With the newest ``part``, ``user`` 0.8 fails for another reason than the rule's, and alone would show nothing."""
+    released = {
+        ("lib", "1.0", "def name(): return 1\n"): "2019-01-01", ("lib", "2.0", ""): "2023-05-01",
+        ("part", "1.0", "old = 1\n"): "2019-06-01", ("part", "2.0", ""): "2022-01-01",
+        ("user", "0.8", "import part\npart.old\n" + ASKS): "2020-02-01",
+        ("user", "1.0", ASKS): "2024-01-01", ("user", "1.5", WORKS): "2024-06-01",
+    }  # fmt: skip
+    days, links = {}, tmp_path / "links"
+    links.mkdir()
+    for (name, version, text), day in released.items():
+        wheel(links, name, version, text, *(["lib", "part"] if name == "user" else []))
+        days[f"{name}-{version}-py3-none-any.whl"] = f"{day}T00:00:00Z"
+    wheels = {name: (links / name).read_bytes() for name in days}
+    lab = laboratory(tmp_path, links, "lib-name-removed")
+    lab.rule.write_text(RULE.format(bad=">=1.0,<1.5", python=PYTHON))
+    here = {name: value for name, value in lab.variables.items() if name not in {"UV_OFFLINE", "UV_FIND_LINKS"}}
+    with wheel_index.serving(monkeypatch, tmp_path / "index", wheels, days) as server:
+        here["UV_DEFAULT_INDEX"] = f"http://127.0.0.1:{server.server_port}/simple/"
+        done = run_envdoctor("rules", "spot-check", "--most", "9", cwd=tmp_path, env=here)
+
+    found = [line for line in done.stdout.splitlines() if "user 0.8" in line]
+    assert len(found) == 1, done.stdout + done.stderr
+    assert "with what was published until 2020-04-01: it fails in the rule's way" in found[0]
