@@ -132,8 +132,9 @@ class _Name(TypedDict):
 class Use(_Name, total=False):
     """A use of a name in source: an ``import``, a ``name`` or a ``call``, which alone has the last six fields.
 
-    ``catches`` names the exceptions that are caught around it, ``on`` is what a method is called on, and ``within`` the
-    function or method around the call.
+    ``own`` says that the name is that of a module of the project, and not of what is installed under it. ``catches``
+    names the exceptions that are caught around it, ``on`` is what a method is called on, and ``within`` the function or
+    method around the call.
     """
 
     line: Optional[int]
@@ -141,6 +142,7 @@ class Use(_Name, total=False):
     row: int
     guarded: bool
     excused: bool
+    own: bool
     systems: list[tuple[str, bool]]
     text: str
     literals: list[Any]

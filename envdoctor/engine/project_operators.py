@@ -134,7 +134,7 @@ def _uses(condition: Condition, snapshot: Snapshot, trace: Trace) -> tuple[Seque
 def _passes(use: Use, condition: Condition, snapshot: Snapshot) -> bool | None:
     """Whether a use is what a condition asks for."""
     _, kind, _, tests = condition
-    verdict = use["kind"] in _FITTING[kind] and _runs_on(use, snapshot) and passes(use, tests)
+    verdict = use["kind"] in _FITTING[kind] and not use.get("own") and _runs_on(use, snapshot) and passes(use, tests)
     if verdict is not False and tests.get("unguarded") and _is_imported_late(use["file"], snapshot):
         return False
     return verdict

@@ -134,8 +134,6 @@ class ProjectSource:
         spared = [one for one in use.get("spared", ()) if one.partition(".")[0] not in _ALWAYS]
         if any(map(meant, spared)) or not all(map(meant, use.get("among", ()))):
             return None  # the code itself provides for the absence of what the pattern means
-        if meant(name) and self._linker.is_own(name, file):
-            return None
         if name[0] == "." or not meant(name):
             name = "" if use["kind"] == "import" else self._linker.name(name, file)
         return name if meant(name) else None
@@ -163,6 +161,7 @@ class ProjectSource:
             "guarded": use["guarded"] or cells,
             "excused": use.get("excused", False),
             "systems": list(use.get("systems", ())),
+            "own": name == use["name"] and self._linker.is_own(name, scan.file),
             "text": use["text"],
             "literals": use.get("literals", []),
         }
