@@ -240,7 +240,7 @@ def test_uses_beside_others_are_those_in_their_files_alone():
 def test_a_module_of_the_project_is_not_the_one_of_its_name_elsewhere(files, script, found):
     project = Project.of({**files, script: "import asyncore\nasyncore.loop()\n"})
     told = [use["own"] for pattern in ("import asyncore", "asyncore.*") for use in uses(project, pattern)["found"]]
-    assert told == [not found] * 3
+    assert {*told} == {not found}
     rule = {"source": {"imports": ["asyncore.**"]}}
     assert judged(rule, {**files, script: "import asyncore\nasyncore.loop()\n"})[0] is found
 
