@@ -304,8 +304,8 @@ def has_module(directory: str, name: str) -> bool:
 def wheel_tags(distribution: Distribution) -> list[str] | None:
     """The platform tags that the wheel was built for; ``None`` where they fit everywhere, or no ``WHEEL`` says them.
 
-    One without an extension module fits every Python 3, whatever its tags say: some projects rename the wheel that they
-    have built, and leave the tags as they are (xgboost 1.7.6, ``py3-none-manylinux2014_x86_64``, says ``cp310``).
+    One without an extension module fits every Python 3, whatever its tags say: some projects build a wheel with one
+    Python, rename it to ``py3-none-...``, and leave the tags in it as they are.
     """
     if distribution.path is None or distribution.path[-10:] != ".dist-info":
         return None

@@ -36,7 +36,8 @@ class Value:
 
     ``kind``: ``ref`` (what a qualified name means), ``made`` (what calling ``name`` returned), ``member`` (an
     attribute of something made), ``declared`` (a parameter with an annotation), ``function``, ``class``, ``lambda``,
-    ``method``, ``self``, ``partial``, ``items``, ``dict``, ``constant``, ``generator``, ``parameter``, ``unknown``.
+    ``method``, ``self``, ``partial``, ``items``, ``dict``, ``constant``, ``text`` (of which the beginning is known),
+    ``generator``, ``parameter``, ``unknown``.
     """
 
     __slots__ = ("given", "kind", "name", "node", "parts", "place", "scope", "spared")
@@ -58,7 +59,7 @@ class Value:
         self.place = place
         #: The scope of a project's function or class; for ``made``, of the class; for ``parameter``, its function.
         self.scope = scope
-        #: Elements (``[(expression, place)]``), entries (``[(key, expression, place)]``) or a constant.
+        #: Elements (``[(expression, place)]``), entries (``[(key, expression, place)]``), a constant, or how a text begins.
         self.parts = parts
         #: The call that returned this function, so that its parameters are known: ``(call, scope)``.
         self.given: tuple[Call, Scope] | None = None

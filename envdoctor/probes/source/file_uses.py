@@ -166,9 +166,10 @@ class _File:
 
     def _matching(self, node: ast.expr, target: ast.expr, place: Place, patterns: Patterns) -> Iterator[Use]:
         """A use for each name that an expression, or what it calls, resolves to and that may match."""
-        values = self.resolver.resolve(target, place) + self.arguments.of_parameter(target, place)
         if is_constructor_above(target):
             values = constructed_above(self.resolver.evaluate, place)
+        else:
+            values = self.resolver.resolve(target, place) + self.arguments.of_parameter(target, place)
         meant = self._called(values) if isinstance(node, ast.Call) else _foreign(values, called=False)
         others = sorted({*meant} - self._given_names)
         return self._described(node, place, filter(patterns.may_match, others), values)

@@ -97,7 +97,7 @@ class ParentState:
         return {name: one for name, one in fields.items() if one}
 
     def given_names(self) -> set[str]:
-        """The dotted names of others that the file itself sets as it is imported, as ``numpy.float = float`` does."""
+        """The dotted names of others that the file itself sets as it is imported: ``module.name = value``."""
         stores = [one for one in self._module.changes if isinstance(getattr(one[0], "ctx", None), ast.Store)]
         return {self._of_module(node, place) or "" for node, place in stores if not place.block.guard}
 

@@ -260,7 +260,7 @@ def _pip(place: TrialEnvironment, python: str, step: Sequence[str], *, offline: 
         words = ["--override", _held(place, top, ()), *words]
     if verb == "install":
         words = [*(["--no-deps"] if place.locked else []), *_of_its_time(place), *words]
-    limit = installing.patience(place)
+    limit = installing.BRIEF_SECONDS if place.brief else installing.SECONDS
     command = ["pip", verb, "--python", python]
     if not (place.wheels and verb == "install"):
         run_uv([*command, *words], top, offline=offline, seconds=limit)

@@ -11,14 +11,12 @@ from envdoctor.workshop.proof.trials import name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from envdoctor.workshop.proof.trials import Trial, TrialEnvironment
+    from envdoctor.workshop.proof.trials import Trial
 
 #: Seconds that building and installing may take.
 SECONDS = 900
-#: The same of one that may well be impossible, on a machine that has nothing else to do.
+#: The same of one that may well be impossible.
 BRIEF_SECONDS = 150
-#: So many times as long on a busy one: an impossible build is no less so for being waited for.
-_MOST_PATIENT = 2
 #: What pip says where the index did not answer: no rule is about that.
 _UNREACHED = re.compile(
     r"NewConnectionError|(?:Read|Connect)TimeoutError|Max retries exceeded|name resolution|Network is unreachable"
@@ -28,14 +26,6 @@ _PLACES = ("INDEX_URL", "EXTRA_INDEX_URL", "FIND_LINKS", "NO_INDEX", "CERT", "TR
 _KEPT = {*(f"PIP_{name}" for name in _PLACES), "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"}
 _CONFIGURATIONS = ("~/.config/pip/pip.conf", "~/.pip/pip.conf")
 _LONG = 300
-
-
-def patience(place: TrialEnvironment) -> float:
-    """The seconds that building and installing may take there: more where other processes want the same processors."""
-    if not place.brief:
-        return SECONDS
-    busy = os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else 1.0
-    return BRIEF_SECONDS * min(max(1.0, busy), _MOST_PATIENT)
 
 
 def install(trial: Trial, python: str, work: str, *, offline: bool) -> sandbox.ProgramEnd:
@@ -60,8 +50,8 @@ def install(trial: Trial, python: str, work: str, *, offline: bool) -> sandbox.P
         **bytecode_cache.variables(python),
     }
     command = [python, "-m", "pip", "install", "--no-color", "--progress-bar", "off", *wanted]
-    own_env = {**_sources(), **trial.env, **own}
-    return sandbox.run(command, work, own_env, seconds=patience(trial.place), network=True)
+    seconds = BRIEF_SECONDS if trial.place.brief else SECONDS
+    return sandbox.run(command, work, {**_sources(), **trial.env, **own}, seconds=seconds, network=True)
 
 
 def _sources() -> dict[str, str]:
