@@ -59,7 +59,7 @@ class Value:
         self.place = place
         #: The scope of a project's function or class; for ``made``, of the class; for ``parameter``, its function.
         self.scope = scope
-        #: Elements (``[(expression, place)]``), entries (``[(key, expression, place)]``), a constant, or how a text begins.
+        #: Elements (``[(expression, place)]``), entries (``[(key, expression, place)]``), a constant, a beginning.
         self.parts = parts
         #: The call that returned this function, so that its parameters are known: ``(call, scope)``.
         self.given: tuple[Call, Scope] | None = None
