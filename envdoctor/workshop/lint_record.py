@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Row = Mapping[str, Any]
 
-_MOVED = re.compile(r"^(bad|good) .*, on (\S+) (\S+?)(?:, then .*)?$")
+_MOVED = re.compile(r"^(bad|good) .*, on (\S+) (\S+?)(?:, until \S+)?(?:, then .*)?$")
 
 
 def proof_underivable(subject: Subject) -> Iterator[Complaint]:

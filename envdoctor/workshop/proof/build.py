@@ -12,6 +12,8 @@ import subprocess
 import time
 from typing import Any
 
+from packaging.version import Version
+
 from envdoctor.errors import EnvdoctorError, RuleError
 from envdoctor.model import Remedy
 from envdoctor.probes import cache
@@ -41,6 +43,8 @@ _NO_UV = "uv was not found, and trials are built with it: pip install 'pyenvdoct
 _REASON = 300
 #: A day after everything that is published.
 _FUTURE = "2999-12-31"
+#: What builds an old release, and need not be as old.
+_BUILDERS = ("setuptools", "wheel")
 
 
 class UnbuiltError(Exception):
@@ -266,21 +270,30 @@ def _pip(place: TrialEnvironment, python: str, step: Sequence[str], *, offline: 
         run_uv([*command, *words], top, offline=offline, seconds=limit)
         return
     run = functools.partial(run_uv, directory=top, offline=offline)
-    _of_wheels(lambda only, seconds: run([*command, *only, *words], seconds=seconds), limit)
+    _of_wheels(lambda only, seconds: run([*command, *only, *words], seconds=seconds), limit, place.until)
 
 
 def _of_its_time(place: TrialEnvironment) -> list[str]:
     """The options by which uv takes what was there at a time, and what is named whenever it was published."""
     if not place.until:
         return []
-    named = [f"--exclude-newer-package={name_of(text)}={_FUTURE}" for text in place.install]
-    return [f"--exclude-newer={place.until}", *named]
+    days = dict.fromkeys(_BUILDERS, max(place.until, _builders_until(place.python)))
+    days.update({name_of(text): _FUTURE for text in place.install})
+    return [f"--exclude-newer={place.until}", *(f"--exclude-newer-package={name}={day}" for name, day in days.items())]
 
 
-def _of_wheels(install: Callable[[Sequence[str], float], object], limit: float) -> None:
+def _builders_until(python: str) -> str:
+    """The day until which a builder for an old release may be published.
+
+    uv asks for setuptools 40.8; from 58 on nothing is converted from Python 2, and none before 66 runs on 3.12.
+    """
+    return "2021-08-01" if Version(python) < Version("3.12") else "2024-06-01"
+
+
+def _of_wheels(install: Callable[[Sequence[str], float], object], limit: float, until: str) -> None:
     """Install without building any but what is no wheel anywhere, as its installer comes to need it.
 
-    All of it together may take ``limit`` seconds.
+    All of it together may take ``limit`` seconds; ``until`` is the last day whose releases are taken.
     """
     end, left = time.monotonic() + limit, limit
     built: list[str] = []
@@ -288,7 +301,7 @@ def _of_wheels(install: Callable[[Sequence[str], float], object], limit: float) 
         try:
             install(["--only-binary", ":all:", *(word for name in built for word in ("--no-binary", name))], left)
         except UnbuiltError as error:
-            more = sorted(unwheeled.named(error.said) - {*built})
+            more = sorted(unwheeled.named(error.said, until) - {*built})
             left = round(end - time.monotonic())
             if not more or left < 1:
                 raise

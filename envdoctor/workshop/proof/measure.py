@@ -2,17 +2,20 @@
 
 A cell of a proof is moved along one axis: to the outermost version that the rule still calls bad, and to the first that
 it does not. Where one cannot be built there, or fails in another way, the line to the cell is halved until of two
-neighbours one is shown. An old release that fails in another way is tried on the oldest Python as well; where it does
-so there too, the range begins above it. Past any other edge such a failure shows nothing. What is planned follows from
-the rule, the index and the results so far alone.
+neighbours one is shown. An old release that fails in another way is tried on the oldest Python as well, and there with
+what else was published in its time, and in that of the newest release that is named with it: today's dependencies often
+make it fail for another reason, which hides the rule's. Where it does so there too, the range begins above it. Past any
+other edge such a failure shows nothing. What is planned follows from the rule, the index and the results so far alone.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 from packaging.version import InvalidVersion, Version
 
+from envdoctor.model import Record
 from envdoctor.rulebase.compile import compile_rule
 from envdoctor.rulebase.when_tree import leaves
 from envdoctor.workshop.cells import matched
@@ -38,6 +41,16 @@ if TYPE_CHECKING:
 
 #: How many versions past an edge are tried where no cell is beyond it.
 _TRIED = 3
+#: For so long after a release what it was made with is the newest, or about so.
+_SEASON = dt.timedelta(days=60)
+
+
+class Attempt(Record):
+    """One way to show what a version does: a cell, with what was published ``until`` a day where one is given."""
+
+    name: str
+    cell: Mapping[str, Any]
+    until: str = ""
 
 
 class Survey:
@@ -213,12 +226,12 @@ class Survey:
         found: dict[str, Trial] = {}
         for end in self.ends:
             for version in search(end, self._seen(end, verdicts))[1]:
-                for name, cell in self._tried(end, version, verdicts):
-                    found.setdefault(name, self.placed(end.base, end.kind, cell, name, [end.axis]))
+                for one in self._tried(end, version, verdicts):
+                    found.setdefault(one.name, self._attempted(end, one))
             for version in self._branches(end):
                 found.setdefault(name_of(end, version), self.moved(end, version))
-        for one in (*self._cures(verdicts), *severity.plan(self.rule, self.bad, self.compiled, self.vocabulary)):
-            found.setdefault(one.name, one)
+        for trial in (*self._cures(verdicts), *severity.plan(self.rule, self.bad, self.compiled, self.vocabulary)):
+            found.setdefault(trial.name, trial)
         return list(found.values())
 
     def _cures(self, verdicts: Verdicts) -> Iterator[Trial]:
@@ -230,24 +243,50 @@ class Survey:
                 yield from self._cured(end, shown, verdicts)
 
     def _seen(self, end: End, verdicts: Verdicts) -> Callable[[str], str | None]:
-        """What is known of each version at an end, on the oldest Python where that tells more than that of the cell."""
+        """What is known of each version at an end, by the last attempt that shows anything."""
 
         def seen(version: str) -> str | None:
-            first, *more = [verdicts(name) for name, _ in self._tried(end, version, verdicts)]
-            return more[0] if more and more[0] != UNPROVEN else first
+            shown = [verdicts(one.name) for one in self._tried(end, version, verdicts)]
+            return next((one for one in reversed(shown) if one != UNPROVEN), UNPROVEN)
 
         return seen
 
-    def _tried(self, end: End, version: str, verdicts: Verdicts) -> list[tuple[str, Cell]]:
-        """The cells that show what a version does, by the names of their trials: more than one for an old release."""
-        name, cell = name_of(end, version), with_axis(end.base.cell, end.axis, version)
-        python = self._oldest(verdicts) if end.is_of_old_releases() and verdicts(name) == OTHERWISE else None
-        found: list[tuple[str, Cell]] = [(name, cell)]
-        if python is not None and python != value(cell, PYTHON):
-            there = with_axis(cell, PYTHON, python)
-            if end.kind == "good" or self.holds(there, end.base.trial.consumer):
-                found.append((f"{name}, on Python {python}", there))
+    def _tried(self, end: End, version: str, verdicts: Verdicts) -> list[Attempt]:
+        """What shows what a version does: of an old release that fails in another way, one attempt after the other."""
+        first = Attempt(name=name_of(end, version), cell=with_axis(end.base.cell, end.axis, version))
+        found = [first]
+        if not end.is_of_old_releases() or verdicts(first.name) != OTHERWISE:
+            return found
+        for one in self._others(end, first, verdicts):
+            found.append(one)
+            if verdicts(one.name) not in {OTHERWISE, UNPROVEN}:
+                break
         return found
+
+    def _others(self, end: End, first: Attempt, verdicts: Verdicts) -> Iterator[Attempt]:
+        """An old release on the oldest Python, and there with what was published in its time."""
+        python, last = self._oldest(verdicts), first
+        if python is not None and python != value(first.cell, PYTHON):
+            there = with_axis(first.cell, PYTHON, python)
+            if end.kind == "good" or self.holds(there, end.base.trial.consumer):
+                last = Attempt(name=f"{first.name}, on Python {python}", cell=there)
+                yield last
+        for day in self.seasons(self._attempted(end, last)):
+            yield last.replace(name=f"{last.name}, until {day}", until=day)
+
+    def _attempted(self, end: End, attempt: Attempt) -> Trial:
+        trial = self.placed(end.base, end.kind, attempt.cell, attempt.name, [end.axis])
+        return trial.replace(place=trial.place.replace(until=attempt.until)) if attempt.until else trial
+
+    def seasons(self, trial: Trial) -> list[str]:
+        """The days until which others are of the time of the oldest release of a trial, and of the newest."""
+        named = [text.partition("==")[::2] for text in trial.place.install]
+        days = sorted(day for name, version in named if version and (day := self._uploaded(name, version)))
+        return [str(dt.date.fromisoformat(day) + _SEASON) for day in dict.fromkeys(days[:1] + days[-1:])]
+
+    def _uploaded(self, name: str, version: str) -> str:
+        there = (one for one in self.index(name) or () if Version(one.version) == Version(version))
+        return next((one.uploaded for one in there), "")
 
     def _oldest(self, verdicts: Verdicts) -> str | None:
         """The oldest Python on which a bad cell was seen to fail, where that is known by now."""
@@ -278,9 +317,9 @@ class Survey:
     def _cured(self, end: End, version: str, verdicts: Verdicts) -> Iterator[Trial]:
         """The first remedy from a far end."""
         tried = self._tried(end, version, verdicts)
-        name, cell = next((one for one in tried if verdicts(one[0]) == AGREES), tried[0])
-        bad = self.placed(end.base, end.kind, cell, name, [end.axis])
-        cures = trials.remedied(self.rule, self.compiled, self.vocabulary, cell, bad, self.pythons)
+        shown = next((one for one in tried if verdicts(one.name) == AGREES), tried[0])
+        bad = self._attempted(end, shown)
+        cures = trials.remedied(self.rule, self.compiled, self.vocabulary, shown.cell, bad, self.pythons)
         yield from [one for _, one in zip(range(1), cures)]
 
     def _branches(self, end: End) -> Iterator[str]:

@@ -9,7 +9,6 @@ published in its time: with what is newest, another failure may hide the one tha
 
 from __future__ import annotations
 
-import datetime as dt
 import random
 
 from packaging.version import Version
@@ -37,9 +36,6 @@ if TYPE_CHECKING:
 
 #: Of so many draws that move everything at once one is outside what the rule calls bad.
 _ONE_OUTSIDE_OF = 3
-
-#: For so long after a release what it was made with is the newest, or about so.
-_SEASON = dt.timedelta(days=60)
 
 #: What a spot check can show, but that it agrees with the rule or could not be built.
 WORKS, MISSED, OTHERWISE = (
@@ -161,15 +157,7 @@ def _of_axis(survey: Survey, end: End, known: set[str]) -> list[SpotCheck]:
 
 def _of_their_time(survey: Survey, trial: Trial) -> list[Trial]:
     """A trial with what was published in the time of its oldest named release, and in that of its newest."""
-    named = [text.partition("==")[::2] for text in trial.place.install]
-    days = sorted(day for name, version in named if (day := _published(survey, name, version)))
-    seasons = [dt.date.fromisoformat(day) + _SEASON for day in dict.fromkeys(days[:1] + days[-1:])]
-    return [trial.replace(place=trial.place.replace(until=str(one))) for one in seasons]
-
-
-def _published(survey: Survey, name: str, version: str) -> str:
-    there = (one for one in survey.index(name) or () if version and Version(one.version) == Version(version))
-    return next((one.uploaded for one in there), "")
+    return [trial.replace(place=trial.place.replace(until=day)) for day in survey.seasons(trial)]
 
 
 def _versions(survey: Survey, axis: str) -> list[str]:

@@ -32,8 +32,8 @@ USERS = {"1.0": "2020", "1.1": "2020", "1.2": "2020", "1.3": "2020", "1.4": "202
 
 def survey(users=USERS, libs=("1.9", "2.0"), text=RULE, pythons=("3.10",)):
     releases = {
-        "user": [Published(version=one, uploaded=came, wheel=True) for one, came in users.items()],
-        "lib": [Published(version=one, uploaded="2020", wheel=True) for one in libs],
+        "user": [Published(version=one, uploaded=f"{year}-01-01", wheel=True) for one, year in users.items()],
+        "lib": [Published(version=one, uploaded="2020-01-01", wheel=True) for one in libs],
     }
     rule, complaints = parse(text, "lib-name-removed.yaml", {})
     assert complaints == []
@@ -151,10 +151,12 @@ CLOSED = RULE.replace('bad: "<1.5"', 'bad: ">=1.2,<1.5"')
 
 
 def ends(measured, **answers):
-    """What an oldest and a newest Python answer, by trial; the ends of ``user`` as the proof tells them."""
+    """What Pythons, or days until which others are published, answer; the ends of ``user`` as the proof tells them."""
     seen = {}
     while asked := [one for one in measured.plan(seen.get) if one.name not in seen]:
-        seen.update({one.name: answers.get(one.place.install[-1], {}).get(one.place.python, "agrees") for one in asked})
+        for one in asked:
+            told = answers.get(one.place.install[-1], {})
+            seen[one.name] = told.get(one.place.until) or told.get(one.place.python, "agrees")
     return seen, {(one["side"], one["kind"]): one for one in measured.edges(seen.get) if one["axis"] == "user"}
 
 
@@ -203,13 +205,43 @@ def test_an_old_release_that_the_oldest_python_does_not_take_still_fails_in_anot
     assert (found["lower", "bad"]["shown"], found["lower", "bad"]["unlike"]) == ("1.1", ["1.0"])
 
 
+def test_an_old_release_that_fails_in_another_way_is_run_with_what_was_published_in_its_time():
+    hidden = {"3.10": OTHERWISE, "2020-03-01": "unproven", "2021-03-02": "agrees"}
+
+    seen, found = ends(survey({**USERS, "1.0": "2021"}), **{"user==1.0": hidden})
+
+    assert found["lower", "bad"]["shown"] == "1.0"
+    assert "unlike" not in found["lower", "bad"]
+    assert "bad 1, on user 1.0, until 2021-03-02, then upgrade user>=1.5" in seen
+
+
+def test_what_fails_by_the_rule_with_the_dependencies_of_its_time_is_not_outside_it():
+    hidden = {"3.10": OTHERWISE, "2020-03-01": "contradicts"}
+
+    _, found = ends(survey(text=CLOSED), **{"user==1.1": hidden})
+
+    assert "1.1" in found["lower", "good"]["wrong"]
+    assert found["lower", "good"]["shown"] == "1.0"
+
+
+def test_what_fails_in_another_way_with_the_dependencies_of_any_time_shows_that_a_range_ends_there():
+    hidden = {"3.10": OTHERWISE, "2020-03-01": OTHERWISE}
+
+    seen, found = ends(survey(text=CLOSED), **{"user==1.1": hidden})
+
+    assert found["lower", "good"]["shown"] == "1.1"
+    assert [one for one in seen if "until" in one] == ["bad 1, on user 1.1, until 2020-03-01"]
+
+
 def test_where_nothing_just_below_a_range_can_be_built_older_releases_are_tried():
     users = {**{f"0.{minor}": "2019" for minor in range(12)}, **USERS}
     unbuilt = {f"user=={one}": {"3.10": "unproven"} for one in users if one not in {"0.1", "1.2", "1.3", "1.4", "1.5"}}
 
     seen, found = ends(survey(users, text=CLOSED), **{**unbuilt, "user==0.0": {"3.10": OTHERWISE}})
 
-    tried = {one.rpartition(" ")[2] for one in seen if " on user " in one and seen[one] != "agrees"}
+    tried = {
+        one.partition(" on user ")[2].partition(",")[0] for one in seen if " on user " in one and seen[one] != "agrees"
+    }
     assert tried == {"1.1", "1.0", "0.11", "0.9", "0.5", "0.0", "1.4.1"}
     assert found["lower", "good"]["shown"] == "0.0"
 
