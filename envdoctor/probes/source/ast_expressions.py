@@ -22,6 +22,7 @@ from envdoctor.probes.source.bindings import (
     parameters,
 )
 from envdoctor.probes.source.guards import spared_by
+from envdoctor.probes.source.version_flags import VersionFlags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ class TooLargeError(Exception):
 class Expressions:
     """Fills ``scope_of`` (by the ``id`` of a node) and the scopes that it is given."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: str) -> None:
+        self.flags = VersionFlags(source)
         self.scope_of: dict[int, Scope] = {}
         self.nodes = 0
         self.annotations = True
@@ -186,7 +188,7 @@ class Expressions:
         stack.append(node.value)
 
     def _either(self, node: ast.IfExp, place: Place, stack: list[ast.AST]) -> None:
-        spared = spared_by(node.test)
+        spared = self._spared_by(node.test)
         if not spared:
             return self._push(node, stack)
         for part in (node.body, node.orelse):
@@ -194,12 +196,15 @@ class Expressions:
         return stack.append(node.test)
 
     def _any_of(self, node: ast.BoolOp, place: Place, stack: list[ast.AST]) -> None:
-        spared = spared_by(node.values[0]) & CALLS
+        spared = self._spared_by(node.values[0]) & CALLS
         if not spared:
             return self._push(node, stack)
         for part in node.values[1:]:
             self._read(part, Place(place.scope, Block(place.block, spared=spared), place.order))
         return stack.append(node.values[0])
+
+    def _spared_by(self, test: ast.expr) -> int:
+        return spared_by(test, self.flags.names)
 
     def _yield(self, node: Any, place: Place, stack: list[ast.AST]) -> None:
         place.scope.yields = True

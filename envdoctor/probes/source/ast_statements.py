@@ -25,8 +25,9 @@ from envdoctor.probes.source.guards import (
     caught_by,
     caught_names,
     instead_of,
+    leaves,
     main_guard,
-    spared_by,
+    skipped_by,
     suppressed,
     system,
 )
@@ -43,8 +44,8 @@ _BUILTINS = frozenset(dir(builtins))
 class Walker(Expressions):
     """Fills ``scope_of`` (by the ``id`` of a node), ``imports`` (name, line, place) and the scopes below ``module``."""
 
-    def __init__(self, tree: ast.Module) -> None:
-        super().__init__()
+    def __init__(self, tree: ast.Module, source: str) -> None:
+        super().__init__(source)
         self.module = Scope("module", tree, None)
         self.imports: list[tuple[str, int, Place]] = []
         #: The modules whose names a star imports, in the order of the file.
@@ -66,6 +67,7 @@ class Walker(Expressions):
                     self._bind(base.id, IMPORT, prefix + base.id, place)
 
     def _body(self, statements: Iterable[ast.stmt], scope: Scope, block: Block) -> None:
+        around = block
         for statement in statements:
             place = Place(scope, block, _order(statement))
             handler = self._statements.get(type(statement))
@@ -74,7 +76,15 @@ class Walker(Expressions):
             else:
                 handler(self, statement, place)
             if isinstance(statement, (ast.Return, ast.Raise)):
-                block.ends = True
+                block.ends = around.ends = True
+            elif isinstance(statement, (ast.If, ast.Assert)):
+                spared = self._settled_by(statement)
+                block = Block(block, spared=spared) if spared else block
+
+    def _settled_by(self, statement: ast.If | ast.Assert) -> int:
+        """What the statements after one provide for: it asks for a version, and they run with the other ones alone."""
+        is_settled = isinstance(statement, ast.Assert) or leaves(statement.body)
+        return self._spared_by(statement.test) if is_settled else 0
 
     def _expression(self, node: ast.Expr, place: Place) -> None:
         if type(node.value) is not ast.Constant:
@@ -88,6 +98,7 @@ class Walker(Expressions):
 
     def _assignment(self, node: ast.Assign, place: Place) -> None:
         self._read(node.value, place)
+        self.flags.assigned(node.targets, node.value)
         for target in node.targets:
             self._assign(target, VALUE, node.value, place)
 
@@ -119,7 +130,7 @@ class Walker(Expressions):
     def _if(self, node: ast.If, place: Place) -> None:
         self._read(node.test, place)
         guard, otherwise = main_guard(node.test)
-        spared = spared_by(node.test) | self._asked_before(node.test, place)
+        spared = self._spared_by(node.test) | self._asked_before(node.test, place)
         for body, guarded, on in (
             (node.body, guard, system(node.test)),
             (node.orelse, otherwise, system(node.test, same=False)),
@@ -139,7 +150,7 @@ class Walker(Expressions):
         bound = place.scope.bindings
         names = [one.id for one in ast.walk(test) if isinstance(one, ast.Name) and one.id in bound]
         values = [one.value for name in names for one in bound[name] if one.kind == VALUE]
-        return CALLS if any(spared_by(value) & CALLS for value in values) else 0
+        return CALLS if any(self._spared_by(value) & CALLS for value in values) else 0
 
     def _try(self, node: Any, place: Place) -> None:
         handlers = node.handlers
@@ -173,6 +184,7 @@ class Walker(Expressions):
         if node.returns is not None:
             self._annotation(node.returns, place)
         inner = self._enter("function", node, place)
+        inner.inside.block.spared |= skipped_by(node.decorator_list, self.flags.names)
         self._defaults(node.args, place)
         self._bind(node.name, DEFINITION, node, place)
         self._parameters(node.args, inner, place)
@@ -182,6 +194,7 @@ class Walker(Expressions):
         for part in (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)):
             self._read(part, place)
         inner = self._enter("class", node, place)
+        inner.inside.block.spared |= skipped_by(node.decorator_list, self.flags.names)
         self._bind(node.name, DEFINITION, node, place)
         self._body(node.body, inner, inner.inside.block)
 
@@ -208,6 +221,7 @@ class Walker(Expressions):
                 name = module + ("" if module.endswith(".") else ".") + alias.name
                 self.imports.append((name, node.lineno, place))
                 self._bind(alias.asname or alias.name, IMPORT, name, place)
+                self.flags.imported(module, alias.name, alias.asname or alias.name)
 
     def _declare(self, node: Any, place: Place) -> None:
         scope = place.scope
@@ -226,7 +240,9 @@ class Walker(Expressions):
 
     def _return(self, node: ast.Return, place: Place) -> None:
         self._read(node.value, place)
-        place.scope.returns += [] if node.value is None else [(node.value, place)]
+        if node.value is not None:
+            place.scope.returns.append((node.value, place))
+            self.flags.returned(place.scope.name, node.value)
 
     _statements: ClassVar[dict[type, Callable[..., None]]] = {
         ast.Expr: _expression,

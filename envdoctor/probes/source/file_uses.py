@@ -128,11 +128,11 @@ class _File:
 
     def __init__(self, source: str) -> None:
         tree = _parsed(source)
-        walker = Walker(tree)
+        walker = Walker(tree, source)
         self.module = walker.module
         self.imports = walker.imports
         self.stars = list(walker.stars)
-        self.resolver = Resolver(walker.scope_of)
+        self.resolver = Resolver(walker.scope_of, walker.flags.names)
         self.excerpts = Excerpts(source)
         program = any(isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) for one in tree.body)
         notebook = source.endswith(NOTEBOOK)

@@ -5,18 +5,22 @@ from __future__ import annotations
 import ast
 
 from envdoctor.probes.source.bindings import ATTRIBUTES, CALLS, IMPORTS
+from envdoctor.probes.source.version_flags import ASKING, name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
 _FAILS = {"ImportError": IMPORTS, "ModuleNotFoundError": IMPORTS, "AttributeError": ATTRIBUTES, "RuntimeError": CALLS}
 _FAILS.update(dict.fromkeys(("Exception", "BaseException"), IMPORTS | CALLS))
-_ASKING = {"__version__", "version_info", "Version", "parse_version", "LooseVersion", "hasattr", "find_spec"}
-_ASKING.update({"TYPE_CHECKING", "PY2", "PY3"})
 #: What ``__name__`` is in the main program and in its children, and the name of the main process.
 _MAIN = {"__main__", "__mp_main__", "MainProcess"}
 _MISSING = {"ImportError", "ModuleNotFoundError", "AttributeError"}
+#: What a call raises that is written for another release.
+_REFUSED = {"TypeError", "ValueError"}
+#: Decorators that leave a function out by a condition.
+_SKIPPING = {"skipif", "skipIf", "skipUnless"}
+_EXITS = {"sys.exit", "exit", "quit", "os._exit", "pytest.skip", "self.skipTest"}
 #: What a program calls the systems that it asks for.
 _SYSTEMS = {"win32": "win32", "win": "win32", "nt": "win32", "Windows": "win32", "darwin": "darwin", "Darwin": "darwin"}
 _SYSTEMS.update({"linux": "linux", "Linux": "linux"})
@@ -61,10 +65,31 @@ def suppressed(items: Iterable[ast.withitem]) -> int:
 
 
 def instead_of(kind: ast.expr | None) -> int:
-    """What the body of an ``except`` clause provides for: after an import that failed, all that it uses instead."""
-    names = kind.elts if isinstance(kind, ast.Tuple) else [kind]
-    named = any(getattr(name, "id", "") in _MISSING for name in names)
-    return IMPORTS | ATTRIBUTES if named else caught(kind)
+    """What the body of an ``except`` clause provides for: after an import that failed, all that it uses instead.
+
+    After a call that was refused, it makes another.
+    """
+    names = {getattr(name, "id", "") for name in (kind.elts if isinstance(kind, ast.Tuple) else [kind])}
+    if names & _MISSING:
+        return IMPORTS | ATTRIBUTES
+    return caught(kind) | (ATTRIBUTES if names & _REFUSED else 0)
+
+
+def skipped_by(decorators: Iterable[ast.expr], flags: Container[str]) -> int:
+    """What a function provides for that a test runner leaves out by the version that there is."""
+    calls = (one for one in decorators if isinstance(one, ast.Call) and getattr(one.func, "attr", "") in _SKIPPING)
+    found = 0
+    for call in calls:
+        found |= spared_by(call.args[0], flags) if call.args else 0
+    return found
+
+
+def leaves(statements: Iterable[ast.stmt]) -> bool:
+    """Whether nothing after an ``if`` runs where its body does, as far as its last statement tells."""
+    last = next(iter(reversed([*statements])), None)
+    if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call):
+        return ast.unparse(last.value.func) in _EXITS
+    return isinstance(last, (ast.Return, ast.Raise, ast.Continue, ast.Break))
 
 
 def _is_name(node: ast.expr) -> bool:
@@ -91,14 +116,17 @@ def main_guard(test: ast.expr) -> tuple[bool, bool]:
     return (same or other, False) if value == "__mp_main__" else (same, other)
 
 
-def spared_by(test: ast.expr) -> int:
-    """What an ``if`` provides for: one that asks for a version, for an attribute, or for a type checker."""
+def spared_by(test: ast.expr, flags: Container[str] = ()) -> int:
+    """What an ``if`` provides for: one that asks for a version, for an attribute, or for a type checker.
+
+    ``flags`` are the names that remember such an answer.
+    """
     ordered = asked = False
     found = 0
     for node in ast.walk(test):
         name = getattr(node, "id", None) or getattr(node, "attr", None)
         if isinstance(name, str):
-            if name in _ASKING or _is_version_constant(name):
+            if name in ASKING or _is_version_constant(name) or name_of(node) in flags:
                 return IMPORTS | ATTRIBUTES
             found |= CALLS if name == "get_start_method" else 0
             asked = asked or name == "version" or name.endswith("_version")

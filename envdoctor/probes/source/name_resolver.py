@@ -40,7 +40,7 @@ from envdoctor.probes.source.literals import form
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Container, Iterable
     from typing import Any, ClassVar
 
 #: Steps for one question, and segments of a name: beyond these, nothing is said.
@@ -55,8 +55,9 @@ _SAME_ELEMENTS = {"builtins.list", "builtins.tuple", "builtins.set", "builtins.s
 class Resolver:
     """Answers for one file; what has been asked is remembered."""
 
-    def __init__(self, scope_of: dict[int, Scope]) -> None:
+    def __init__(self, scope_of: dict[int, Scope], flags: Container[str]) -> None:
         self.scope_of = scope_of
+        self._flags = flags
         self.known: dict[int, list[Value]] = {}
         self.asked: dict[int, int] = {}
         self.selves: dict[int, Value] = {}
@@ -302,7 +303,7 @@ class Resolver:
 
     def _either(self, node: ast.IfExp, place: Place) -> list[Value]:
         found = self.evaluate(node.body, place) + self.evaluate(node.orelse, place)
-        return [one.provided_for() for one in found] if spared_by(node.test) else found
+        return [one.provided_for() for one in found] if spared_by(node.test, self._flags) else found
 
     def _or(self, node: ast.BoolOp, place: Place) -> list[Value]:
         return [one for value in node.values for one in self.evaluate(value, place)]

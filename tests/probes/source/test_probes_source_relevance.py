@@ -37,7 +37,8 @@ def both(source, *patterns, **others):
 
 def concerned(source, *patterns):
     """The called expressions that may lead to what is asked."""
-    scopes = list(below(Walker(ast.parse(textwrap.dedent(source))).module))
+    text = textwrap.dedent(source)
+    scopes = list(below(Walker(ast.parse(text), text).module))
     relevance = Relevance(scopes, patterns_of(frozenset(patterns), frozenset()))
     calls = [node.func for scope in scopes for node, _ in scope.reads if isinstance(node, ast.Call)]
     return sorted(ast.unparse(call) for call in calls if relevance.concerns(call))

@@ -331,6 +331,47 @@ def test_the_names_of_calls(source, pattern, names):
     assert sorted(use["name"] for use in calls(source, pattern)) == names
 
 
+VERSION = "import a\nfrom packaging.version import Version as V, parse\nfrom importlib.metadata import version as v\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "old = a.__version__ < '2'\ndef f():\n  if old:\n    a.b()",
+        "def f():\n  if a.__version__ >= '2':\n    return a.c()\n  return a.b()",
+        "for x in y:\n  if a.__version__ >= '2':\n    continue\n  a.b()",
+        "import sys\nif a.__version__ >= '2':\n  sys.exit('too new')\na.b()",
+        "assert parse(a.__version__) < parse('2'), 'too new'\na.b()",
+        "major, minor = map(int, a.__version__.split('.')[:2])\nif (major, minor) < (2, 0):\n  a.b()",
+        "def is_new():\n  return int(a.__version__.split('.')[0]) >= 2\na.c() if is_new() else a.b()",
+        "if v('a') < '2':\n  a.b()",
+        "class A:\n  old = parse(a.__version__) < parse('2')\n  def f(self):\n    if self.old:\n      a.b()",
+        "import pytest\n@pytest.mark.skipif(a.__version__ >= '2', reason='too new')\ndef test():\n  a.b()",
+        "import inspect\nparameters = inspect.signature(a.b).parameters\nif 'old' in parameters:\n  a.b()",
+        "try:\n  a.c(new=1)\nexcept TypeError:\n  a.b()",
+        "from ._compat import is_new\nif not is_new:\n  a.b()",
+    ],
+)
+def test_a_call_for_the_releases_that_have_it_is_none(source):
+    assert [use["line"] for use in calls(VERSION + source, "a.b")] == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "a.b()\nif a.__version__ >= '2':\n  raise SystemExit",
+        "if a.__version__ >= '2':\n  print('new')\na.b()",
+        "old = f(a.__version__)\nif old:\n  a.b()",
+        "if x:\n  raise SystemExit\na.b()",
+        "args = parser.parse_args()\nif args.old:\n  a.b()",
+        "app = App(version=a.__version__)\nif app:\n  a.b()",
+        "import pytest\n@pytest.mark.skipif(slow, reason='slow')\ndef test():\n  a.b()",
+    ],
+)
+def test_a_call_that_no_version_stands_before_is_one(source):
+    assert [use["name"] for use in calls(VERSION + source, "a.b")] == ["a.b"]
+
+
 @pytest.mark.parametrize(
     ("source", "pattern", "expected"),
     [

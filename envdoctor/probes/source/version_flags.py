@@ -1,0 +1,69 @@
+"""The names by which a file remembers which release is installed: ``IS_NEW = Version(lib.__version__) >= TWO``."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+#: What a name or attribute is called that answers which version there is, or whether something is.
+ASKING = {"__version__", "version_info", "Version", "parse_version", "LooseVersion", "hasattr", "find_spec"}
+ASKING.update({"StrictVersion", "NumpyVersion", "signature", "getfullargspec", "TYPE_CHECKING", "PY2", "PY3"})
+#: Functions and methods that give what they are given in another form.
+_FORMS = {"int", "float", "str", "tuple", "list", "map", "bool", "parse", "split", "startswith", "match", "join"}
+_VERSION_OF = {"importlib.metadata.version", "importlib_metadata.version"}
+_WORTH_IT = re.compile(r"version|hasattr|find_spec|signature|getfullargspec|compat")
+
+
+class VersionFlags:
+    """Collects these names in the order of a file, of all its scopes; ``source`` says whether any can be there."""
+
+    def __init__(self, source: str) -> None:
+        self.names: set[str] = set()
+        self._is_worth_it = _WORTH_IT.search(source) is not None
+
+    def assigned(self, targets: Iterable[ast.expr], value: ast.expr) -> None:
+        """Note what an assignment gives to names, or to attributes of ``self``."""
+        if self._is_worth_it and self._asks(value):
+            for target in targets:
+                parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+                self.names.update(filter(None, map(name_of, parts)))
+
+    def returned(self, function: str, value: ast.expr) -> None:
+        """Note what a function returns."""
+        if self._is_worth_it and self._asks(value):
+            self.names.add(function)
+
+    def imported(self, module: str, name: str, bound: str) -> None:
+        """Note a function that gives the version of a distribution, and what a project keeps in its module of flags."""
+        if f"{module}.{name}" in _VERSION_OF or module.rpartition(".")[2].endswith("compat"):
+            self.names.add(bound)
+
+    def _asks(self, node: ast.expr) -> bool:
+        """Whether a value is an answer about a version, or about what there is."""
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            return name_of(node) in self.names or _word(node) in ASKING or self._asks_inside(node)
+        if isinstance(node, ast.Call):
+            word = _word(node.func)
+            return word in ASKING or word in self.names or (word in _FORMS and self._asks_inside(node))
+        return isinstance(node, _WHOLE) and self._asks_inside(node)
+
+    def _asks_inside(self, node: ast.expr) -> bool:
+        return any(self._asks(one) for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
+
+
+_WHOLE = (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Subscript, ast.Tuple, ast.Call, ast.Attribute)
+
+
+def name_of(node: ast.AST) -> str | None:
+    """A plain name, or the attribute of ``self`` or ``cls``."""
+    if isinstance(node, ast.Attribute):
+        return node.attr if getattr(node.value, "id", None) in {"self", "cls"} else None
+    return getattr(node, "id", None)
+
+
+def _word(node: ast.expr) -> str:
+    return str(getattr(node, "id", None) or getattr(node, "attr", ""))
