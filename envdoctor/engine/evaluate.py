@@ -9,7 +9,7 @@ from __future__ import annotations
 from envdoctor.engine import markers, metadata_conflicts
 from envdoctor.engine.trace import Match, Trace, evidence_of
 from envdoctor.engine.versions import covers, within
-from envdoctor.facts import LOCAL_MODULE, MODULE, OF_PROJECT, PROCESS, PROJECT
+from envdoctor.facts import LOCAL_MODULE, MODULE, OF_PROJECT, PROCESS, PROJECT, SOURCE
 from envdoctor.facts import OPERATORS as _ROWS
 from envdoctor.model import Evidence, Location, Unknown
 
@@ -102,15 +102,19 @@ def every(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
 
 
 def some(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
-    """One of some conditions."""
+    """One of some conditions; of those about source, every one that holds is evidence."""
     verdict: Verdict = False
     for part in condition[1:]:
         own = Trace()
         one = _OPERATORS[part[0]](part, snapshot, own)
-        if one:
+        if verdict:
+            trace.seen += [seen for seen in own.seen if one and seen not in trace.seen]
+        elif one:
             trace.add(own)
-            return True
-        if one is None:
+            verdict = True
+            if not any(fact.startswith(SOURCE.name + ".") for fact, _, _ in own.seen):
+                return True
+        elif one is None:
             trace.unknown += own.unknown
             verdict = None
     return verdict

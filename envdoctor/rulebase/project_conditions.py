@@ -152,8 +152,6 @@ def _argument(node: Node) -> dict[str, Any]:
     fields = node.fields(TESTS)
     if not {"at", "name"} & fields.keys() and isinstance(node.value, dict):
         node.complain("an argument needs its position or its keyword: `at: 0`, or `name: target`")
-    elif isinstance(node.value, dict) and not fields.keys() - {"at", "name"}:
-        node.complain("an argument needs a test; write one such as `is: instance`")
     return {word: TESTS[word](child) for word, child in fields.items()}
 
 

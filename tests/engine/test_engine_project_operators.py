@@ -176,7 +176,7 @@ class TestSource:
     def test_each_place_is_evidence_up_to_a_few(self):
         uses = [use(line=number) for number in range(1, 9)]
         _, trace = verdict({"source": {"calls": ["f"]}}, {"source": uses})
-        assert [one.source for one in trace.evidence()][:2] == ["main.py:1", "main.py:2"]
+        assert [str(one.source) for one in trace.evidence()][:2] == ["main.py:1", "main.py:2"]
         assert trace.evidence()[-1].value == "and 3 more places"
 
 
@@ -335,7 +335,7 @@ def test_so_many_places_are_shown_and_the_rest_is_counted(count):
     entries = [{"file": "c.yaml", "line": line, "key": "k", "value": True} for line in range(1, count + 1)]
     found, trace = verdict({"config": {"file": "f", "key": "k", "equals": True}}, {"config": entries})
     assert found is True
-    assert [one.source for one in trace.evidence()] == [f"c.yaml:{line}" for line in range(1, min(count, 5) + 1)]
+    assert [str(one.source) for one in trace.evidence()] == [f"c.yaml:{line}" for line in range(1, min(count, 5) + 1)]
     assert trace.entries == {("f", "k"): entries[0]}
 
 
@@ -567,3 +567,22 @@ def test_nobody_is_told_of_a_project_that_was_not_named():
         trace = Trace()
         assert holds(compile_condition({"source": {"calls": ["f"]}}, {}), here, trace) is None
         assert trace.unknown == missed
+
+
+def test_an_argument_that_is_only_named_is_given_whatever_it_is():
+    when = {"source": {"calls": ["lib.**.Parallel"], "arguments": [{"name": "old"}]}}
+
+    assert verdict(when, {"source": [use(keywords={"old": argument(value=None)})]})[0] is True
+    assert verdict(when, {"source": [use(keywords={"old": argument("instance")})]})[0] is True
+    assert verdict(when, {"source": [use(keywords={"new": argument(value=None)})]})[0] is False
+
+
+def test_of_several_uses_one_of_which_is_enough_each_that_is_there_is_evidence():
+    used = {"lib.a": [use(name="lib.a", line=3)], "lib.b": [], "lib.c": [use(name="lib.c", line=5)]}
+    when = {"any": [{"source": {"calls": [name]}} for name in used]}
+
+    found, trace = verdict(when, {"source": lambda key: used[key[-5:]]})
+
+    assert found is True
+    assert [str(one.source) for one in trace.evidence()] == ["main.py:3", "main.py:5"]
+    assert trace.names["line"] == "3"

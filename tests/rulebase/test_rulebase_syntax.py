@@ -285,7 +285,7 @@ WHENS = [
     ("source: {imports: a.b, uses: a.c}", "exactly one of: uses, imports, calls", True),
     ("source: {calls: 'a b'}", "is not a dotted name", False),
     ("source: {calls: a.b, argument: {is: lambda}}", "needs its position or its keyword", True),
-    ("source: {calls: a.b, argument: {at: 0}}", "an argument needs a test", False),
+    ("source: {calls: a.b, argument: {at: 0}}", None, True),
     ("source: {calls: a.b, argument: {at: true, is: lambda}}", "counted from 0", True),
     ("source: {calls: a.b, argument: {at: 0, is: lambdas}}", "did you mean `lambda`?", False),
     ("artifact: {kind: pickle, names: 'a.**', protocol: '>=5', code: foreign}", None, True),
