@@ -94,7 +94,8 @@ def test_of_a_text_that_is_put_together_the_beginning_is_known(source, wanted, f
         ("try:\n    lib.call(old=1)\nexcept (KeyError, TypeError) as error:\n    print(error)", False),
         ("try:\n    lib.call(old=1)\nexcept TypeError:\n    raise", True),
         ("try:\n    lib.call(old=1)\nexcept ValueError:\n    pass", True),
-        ("try:\n    pass\nexcept TypeError:\n    lib.call(old=1)", True),
+        ("try:\n    lib.call(new=1)\nexcept TypeError:\n    lib.call(old=1)", False),
+        ("try:\n    pass\nexcept KeyError:\n    lib.call(old=1)", True),
     ],
 )
 def test_who_catches_just_what_the_rule_says_provides_for_it(code, found):

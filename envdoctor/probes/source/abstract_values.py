@@ -95,8 +95,12 @@ UNKNOWN = Value("unknown")
 
 
 def part_of(one: Value) -> Value:
-    """A part of a value: what something elsewhere made is called as the whole, of the rest nothing is known."""
-    return one if one.kind == "made" and one.scope is None else UNKNOWN
+    """A part of a value: what something elsewhere made is called as the whole, of the rest nothing is known.
+
+    A part of what a builtin made, such as ``dict.values()``, is none of its kind.
+    """
+    is_elsewhere = one.kind == "made" and one.scope is None and not one.name.startswith("builtins.")
+    return one if is_elsewhere else UNKNOWN
 
 
 def last(name: str) -> str:

@@ -8,7 +8,6 @@ import re
 from envdoctor.probes.source.abstract_values import ASSIGNED, ITERATED
 from envdoctor.probes.source.bindings import (
     ADDED,
-    CALLS,
     ELEMENT,
     PARAMETER,
     PART,
@@ -196,12 +195,13 @@ class Expressions:
         return stack.append(node.test)
 
     def _any_of(self, node: ast.BoolOp, place: Place, stack: list[ast.AST]) -> None:
-        spared = self._spared_by(node.values[0]) & CALLS
-        if not spared:
-            return self._push(node, stack)
-        for part in node.values[1:]:
-            self._read(part, Place(place.scope, Block(place.block, spared=spared), place.order))
-        return stack.append(node.values[0])
+        spared = 0
+        for part in node.values:
+            if spared:
+                self._read(part, Place(place.scope, Block(place.block, spared=spared), place.order))
+            else:
+                stack.append(part)
+            spared |= self._spared_by(part)
 
     def _spared_by(self, test: ast.expr) -> int:
         return spared_by(test, self.flags.names)

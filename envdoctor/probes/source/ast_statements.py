@@ -22,9 +22,11 @@ from envdoctor.probes.source.bindings import (
     declared,
 )
 from envdoctor.probes.source.guards import (
+    caught,
     caught_by,
     caught_names,
     instead_of,
+    last_names,
     leaves,
     main_guard,
     skipped_by,
@@ -142,8 +144,10 @@ class Walker(Expressions):
             self._read(item.context_expr, place)
             if item.optional_vars is not None:
                 self._assign(item.optional_vars, VALUE, item.context_expr, place)
-        spared = suppressed(node.items)
-        self._body(node.body, place.scope, Block(place.block, spared=spared) if spared else place.block)
+        kinds = suppressed(node.items)
+        spared = caught(ast.Tuple(elts=kinds, ctx=ast.Load()))
+        inside = Block(place.block, spared=spared, catches=last_names(kinds)) if kinds else place.block
+        self._body(node.body, place.scope, inside)
 
     def _asked_before(self, test: ast.expr, place: Place) -> int:
         """What a test provides for by a name that was bound to an answer."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from envdoctor.probes.source.abstract_values import CALLED, OWN, Value, last
+from envdoctor.probes.source.abstract_values import CALLED, OWN, Value, last, names_class
 from envdoctor.probes.source.bindings import VALUE, Function, below, within
 from envdoctor.probes.source.excerpts import is_plain_key
 from envdoctor.probes.source.inheritance import lineage, own_classes, pickles_itself
@@ -155,7 +155,10 @@ class Carried:
         before = self.kept_by
         if isinstance(one.node.func, ast.Call):
             self._each(self.resolver.evaluate(one.node.func, one.place), self.label, depth + 1, given)
-        self.kept_by = before if one.name.endswith(CALLED) else (*before, one.name)
+        owner, _, method = one.name.rpartition(".")
+        if method == CALLED and names_class(owner):
+            return  # an object that is called, as joblib.Parallel(), gives something new
+        self.kept_by = before if method == CALLED else (*before, one.name)
         self._arguments(one.node, one.place, depth, given)
         self.kept_by = before
 

@@ -45,7 +45,7 @@ class Linker:
         folder = posixpath.dirname(file)
         bases = ["", "src", *([] if posixpath.join(folder, "__init__.py") in self._files else [folder])]
         paths = [posixpath.join(base, name.partition(".")[0]) for base in bases]
-        return any({f"{path}.py", f"{path}/__init__.py"} & self._files - {file} for path in paths)
+        return any(f"{path}/__init__.py" in self._files or f"{path}.py" in self._files - {file} for path in paths)
 
     def defined_in(self, name: str, file: str) -> str | None:
         """The other file of the project in which a name that a file uses may be defined."""
@@ -185,7 +185,7 @@ class Linker:
                 within = known.get("instance", known.get("returns", {}))
                 answer["carries"] += [{**one, "name": name}, *self._carried_within(within, there, one)]
             elif export is not None and not {"function", "class"} & set(export["is"]):
-                only = {key: each for key, each in one.items() if key in {"kept_by", "after", "via"}}
+                only = {key: each for key, each in one.items() if key in {"by_value", "kept_by", "after", "via"}}
                 for made in _there(export.get("carries", ()), {}):
                     found = {"name": self.name(made["name"], there), "line": made.get("line"), "file": there}
                     answer["carries"].append({**only, **found})

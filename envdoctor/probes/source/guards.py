@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from envdoctor.probes.source.bindings import ATTRIBUTES, CALLS, IMPORTS
 from envdoctor.probes.source.version_flags import ASKING, name_of
@@ -18,6 +19,10 @@ _MAIN = {"__main__", "__mp_main__", "MainProcess"}
 _MISSING = {"ImportError", "ModuleNotFoundError", "AttributeError"}
 #: What a call raises that is written for another release.
 _REFUSED = {"TypeError", "ValueError"}
+#: Part of a name that is a comparison of releases.
+_RELEASE = re.compile(r"(?:^|_)(?:v|ge|gte|gt|le|lte|lt|pre|post|before|since)_?\d")
+#: Context managers that let their block raise what they are given.
+_LETTING = {"suppress", "raises", "assertRaises", "assertRaisesRegex", "assertRaisesRegexp"}
 #: Decorators that leave a function out by a condition.
 _SKIPPING = {"skipif", "skipIf", "skipUnless"}
 _EXITS = {"sys.exit", "exit", "quit", "os._exit", "pytest.skip", "self.skipTest"}
@@ -51,17 +56,20 @@ def caught_by(handlers: Iterable[ast.ExceptHandler]) -> int:
 def caught_names(handlers: Iterable[ast.ExceptHandler]) -> tuple[str, ...]:
     """The last segments of the names of what the clauses of a ``try`` catch, without what they raise again."""
     kept = [one for one in handlers if not any(isinstance(inner, ast.Raise) for inner in ast.walk(one))]
-    kinds = [kind for one in kept for kind in (one.type.elts if isinstance(one.type, ast.Tuple) else [one.type])]
+    kinds = (one.type for one in kept)
+    return last_names(each for kind in kinds for each in (kind.elts if isinstance(kind, ast.Tuple) else [kind]))
+
+
+def last_names(kinds: Iterable[ast.expr | None]) -> tuple[str, ...]:
+    """The last segments of dotted names."""
     return tuple(str(getattr(kind, "id", None) or getattr(kind, "attr", "")) for kind in kinds)
 
 
-def suppressed(items: Iterable[ast.withitem]) -> int:
-    """What ``with contextlib.suppress(...)`` provides for."""
-    found = 0
-    for call in (item.context_expr for item in items):
-        if isinstance(call, ast.Call) and "suppress" in (getattr(call.func, "id", ""), getattr(call.func, "attr", "")):
-            found |= caught(ast.Tuple(elts=call.args, ctx=ast.Load()))
-    return found
+def suppressed(items: Iterable[ast.withitem]) -> list[ast.expr]:
+    """What ``with contextlib.suppress(...)``, or ``with pytest.raises(...)``, lets a block raise."""
+    calls = [item.context_expr for item in items if isinstance(item.context_expr, ast.Call)]
+    lists = [one.args for one in calls if getattr(one.func, "id", getattr(one.func, "attr", "")) in _LETTING]
+    return [kind for kinds in lists for one in kinds for kind in (one.elts if isinstance(one, ast.Tuple) else [one])]
 
 
 def instead_of(kind: ast.expr | None) -> int:
@@ -126,7 +134,7 @@ def spared_by(test: ast.expr, flags: Container[str] = ()) -> int:
     for node in ast.walk(test):
         name = getattr(node, "id", None) or getattr(node, "attr", None)
         if isinstance(name, str):
-            if name in ASKING or _is_version_constant(name) or name_of(node) in flags:
+            if name in ASKING or _says_release(name) or name_of(node) in flags or _is_loaded(node):
                 return IMPORTS | ATTRIBUTES
             found |= CALLS if name == "get_start_method" else 0
             asked = asked or name == "version" or name.endswith("_version")
@@ -149,5 +157,13 @@ def system(test: ast.expr, *, same: bool = True) -> tuple[tuple[str, bool], ...]
     return ((named, same),) if named and ast.unparse(asked) in _ASKED else ()
 
 
-def _is_version_constant(name: str) -> bool:
-    return name.isupper() and ("VERSION" in name or any(map(str.isdigit, name)))
+def _says_release(name: str) -> bool:
+    """Whether a name says that it compares releases: ``NUMPY_GE_200``, ``SCIPY_VERSION``, ``is_pydantic_v2``."""
+    if name.isupper():
+        return "VERSION" in name or any(map(str.isdigit, name))
+    return _RELEASE.search(name) is not None
+
+
+def _is_loaded(node: ast.AST) -> bool:
+    """Whether it is ``sys.modules``: what is there already was imported by somebody else."""
+    return isinstance(node, ast.Attribute) and node.attr == "modules" and getattr(node.value, "id", "") == "sys"

@@ -257,3 +257,42 @@ def test_a_module_of_the_project_is_not_the_one_of_its_name_elsewhere(files, scr
 def test_what_a_file_gives_to_a_module_is_there(source, lines):
     found = uses(Project.of({"main.py": source}), "numpy.float")["found"]
     assert sorted({use["line"] for use in found}) == lines
+
+
+def test_what_a_function_reads_of_another_file_travels_only_by_value():
+    driver = (
+        "class Driver:\n  def __init__(self):\n    def absent(): ...\n    self.absent = absent\ndriver = Driver()\n"
+    )
+    source = (
+        "from driver import driver\ndef worker():\n  driver.x = 1\nif __name__ == '__main__':\n  ParallelEnv(2, worker)"
+    )
+
+    held = [one for one in call(source, **{"driver.py": driver})["arguments"][1]["carries"] if one["name"] != "worker"]
+
+    assert held
+    assert all(one.get("by_value") for one in held)
+
+
+@pytest.mark.parametrize(
+    ("given", "carried"),
+    [
+        ("joblib.Parallel(n_jobs=2)(x for x in y)", "generator"),
+        ("unpacked()", "builtins.dict.values"),
+    ],
+)
+def test_what_a_call_gives_is_not_what_it_was_given(given, carried):
+    source = f"import joblib\ndef unpacked():\n  (one,) = dict(a=1).values()\n  return one\nParallelEnv(2, {given})"
+
+    assert carried not in {one["name"] for one in call(source)["arguments"][1]["carries"]}
+
+
+@pytest.mark.parametrize(
+    ("file", "own"), [("gym/__init__.py", True), ("gym/envs.py", True), ("other/a.py", True), ("lib/gym.py", False)]
+)
+def test_a_package_that_imports_itself_is_its_own(file, own):
+    files = {"gym/__init__.py": "", "other/__init__.py": "", file: "from gym import spaces"}
+    there = files if own else {file: files[file]}
+
+    (use,) = [one for one in uses(Project.of(there), "gym.spaces")["found"] if one["kind"] == "import"]
+
+    assert use["own"] is own

@@ -350,6 +350,11 @@ VERSION = "import a\nfrom packaging.version import Version as V, parse\nfrom imp
         "import inspect\nparameters = inspect.signature(a.b).parameters\nif 'old' in parameters:\n  a.b()",
         "try:\n  a.c(new=1)\nexcept TypeError:\n  a.b()",
         "from ._compat import is_new\nif not is_new:\n  a.b()",
+        "from lib.releases import is_a_v2\nif not is_a_v2():\n  a.b()",
+        "x = not A_GE_2 and a.b()",
+        "x = A_GE_2 or a.b()",
+        "import sys\nif 'a' in sys.modules:\n  a.b()",
+        "import pytest\nwith pytest.raises(AttributeError):\n  a.b()",
     ],
 )
 def test_a_call_for_the_releases_that_have_it_is_none(source):
@@ -364,6 +369,9 @@ def test_a_call_for_the_releases_that_have_it_is_none(source):
         "old = f(a.__version__)\nif old:\n  a.b()",
         "if x:\n  raise SystemExit\na.b()",
         "args = parser.parse_args()\nif args.old:\n  a.b()",
+        "import pytest\nwith pytest.raises(OSError):\n  a.b()",
+        "x = a.b() and not A_GE_2",
+        "if save_2:\n  a.b()",
         "app = App(version=a.__version__)\nif app:\n  a.b()",
         "import pytest\n@pytest.mark.skipif(slow, reason='slow')\ndef test():\n  a.b()",
     ],
