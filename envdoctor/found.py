@@ -97,7 +97,8 @@ class Lack(TypedDict, total=False):
 #: are known, its value, or the ``values`` in a sequence, or the text that it ``begins`` with, or the entries of a
 #: dictionary, which is ``open`` where it may have others. ``maker`` is the call that made it, with its constants,
 #: ``itself`` what made it where that is no list, ``lacks`` and ``results`` are of a function. ``parameter`` says ``of``
-#: which function of a module it is one, ``at`` which place and by which ``name``.
+#: which function of a module it is one, ``at`` which place and by which ``name``. ``provided`` says that the code
+#: chooses it by the release that there is.
 Argument = TypedDict(
     "Argument",
     {
@@ -114,6 +115,7 @@ Argument = TypedDict(
         "open": bool,
         "maker": dict[str, Any],
         "itself": list[str],
+        "provided": bool,
         "lacks": list[Lack],
         "runs": list[str],
         "results": list[Carried],

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from envdoctor.found import Argument, Carried, Use
 
 
+#: The tests that an argument does not pass whose value the code chooses by the release that there is.
+_OF_RELEASES = {"made-by", "not-made-by", "names", "equals", "matches", "differs"}
 #: In the place of what follows a beginning: no expression matches the end of the text before it.
 _REST = "\0"
 
@@ -77,6 +79,8 @@ def argument_of(use: Use, test: Mapping[str, Any]) -> Argument | None:
 
 def _fits(argument: Argument, test: Mapping[str, Any]) -> bool:
     if "carries" in test and not _carries(argument, test):
+        return False
+    if argument.get("provided") and not _OF_RELEASES.isdisjoint(test):
         return False
     return all(_ARGUMENT[word](argument, wanted) for word, wanted in test.items() if word in _ARGUMENT)
 

@@ -122,3 +122,35 @@ BELOW = "class B(A):\n    def __init__(self):\n        super().__init__(1)"
 def test_a_constructor_may_be_called_by_a_class_that_is_derived(code, found):
     rule = {"source": {"calls": ["lib.Base"], "arguments": [{"at": 0, "equals": 1}]}}
     assert judged(rule, {"a.py": CALL % code})[0] is found
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("mode = 'old'", True),
+        ("mode = 'old' if lib.__version__ < '2' else 'new'", False),
+        ("if lib.__version__ < '2':\n    mode = 'old'\nelse:\n    mode = 'new'", False),
+        ("if flag:\n    mode = 'old'\nelse:\n    mode = 'new'", True),
+    ],
+)
+def test_a_value_that_is_chosen_by_the_release_is_right_for_it(code, found):
+    rule = {"source": {"calls": ["lib.call"], "arguments": [{"name": "mode", "matches": "^old$"}]}}
+
+    assert judged(rule, {"a.py": f"import lib\n{code}\nlib.call(mode=mode)\n"})[0] is found
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("[work()]", True),
+        ("(work() for _ in range(3))", True),
+        ("[asyncio.sleep(1)]", True),
+        ("[asyncio.create_task(work())]", False),
+        ("(asyncio.create_task(work()) for _ in range(3))", False),
+    ],
+)
+def test_coroutines_are_known_however_they_are_made(given, found):
+    rule = {"source": {"calls": ["asyncio.wait"], "arguments": [{"at": 0, "is": ["coroutine"]}]}}
+    code = f"import asyncio\nasync def work(): ...\nasyncio.wait({given})\n"
+
+    assert judged(rule, {"a.py": code})[0] is found

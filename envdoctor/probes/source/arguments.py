@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     #: An expression and its place.
     Written = tuple[ast.expr, Place]
 
+#: Functions of asyncio whose calls are coroutines.
+_COROUTINES = {
+    f"asyncio.{name}" for name in ("sleep", "wait_for", "wait", "open_connection", "start_server", "to_thread")
+}
+_COROUTINES.update({"asyncio.Queue.get", "asyncio.Queue.put", "asyncio.Queue.join", "asyncio.Event.wait"})
 #: What is among the results of a function that raises one which is lost on the way.
 EXCEPTION = "exception"
 
@@ -159,6 +164,8 @@ class Arguments:
         fields.update({"form": sorted(written), "values": constants(found, flat), "begins": beginnings(flat)})
         answer: dict[str, Any] = {field: value for field, value in fields.items() if value}
         answer.update(constant(found))
+        if any(one.spared for one in flat):
+            answer["provided"] = True
         if depth == 0:
             self._entries(found, answer)
         return answer
@@ -178,11 +185,15 @@ class Arguments:
         }
 
     def _is_awaited(self, one: Value) -> bool:
-        """Whether a value is what a call of an ``async`` function of this file returns."""
+        """Whether a value is the call of an ``async`` function, of this file or of asyncio, or a generator of such calls."""
+        if one.kind == "generator" and isinstance(one.node, ast.GeneratorExp):
+            inside = self.resolver.scope_of[id(one.node)].inside
+            return any(map(self._is_awaited, self.resolver.evaluate(one.node.elt, inside)))
         if one.kind != "made" or not isinstance(one.node, ast.Call) or one.place is None:
             return False
         called = self.resolver.evaluate(one.node.func, one.place)
-        return any(each.scope is not None and isinstance(each.scope.node, ast.AsyncFunctionDef) for each in called)
+        is_own = any(each.scope is not None and isinstance(each.scope.node, ast.AsyncFunctionDef) for each in called)
+        return is_own or one.name in _COROUTINES
 
     def _is_called(self, one: Value) -> bool:
         """Whether a value is an object of a class of this file that says what calling it does."""

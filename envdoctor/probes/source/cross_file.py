@@ -68,7 +68,7 @@ class Linker:
         answer["made_by"] = sorted(set(answer["made_by"]))
         answer["names"] = sorted(set(answer["names"]))
         answer["carries"] = list(_there(answer["carries"], argument))
-        for field in ("text", "form", "value", "values", "begins", "open", "maker", "itself"):
+        for field in ("text", "form", "value", "values", "begins", "open", "maker", "itself", "provided"):
             if field in argument:
                 answer[field] = argument[field]
         if "parameter" in argument:

@@ -133,8 +133,10 @@ def spared_by(test: ast.expr, flags: Container[str] = ()) -> int:
     found = 0
     for node in ast.walk(test):
         name = getattr(node, "id", None) or getattr(node, "attr", None)
+        if _is_asked(node):
+            return IMPORTS | ATTRIBUTES
         if isinstance(name, str):
-            if name in ASKING or _says_release(name) or name_of(node) in flags or _is_loaded(node):
+            if name in ASKING or _says_release(name) or name_of(node) in flags:
                 return IMPORTS | ATTRIBUTES
             found |= CALLS if name == "get_start_method" else 0
             asked = asked or name == "version" or name.endswith("_version")
@@ -164,6 +166,8 @@ def _says_release(name: str) -> bool:
     return _RELEASE.search(name) is not None
 
 
-def _is_loaded(node: ast.AST) -> bool:
-    """Whether it is ``sys.modules``: what is there already was imported by somebody else."""
+def _is_asked(node: ast.AST) -> bool:
+    """Whether it is ``sys.modules``, what somebody else has imported, or a ``getattr`` that says what else it gives."""
+    if isinstance(node, ast.Call):
+        return getattr(node.func, "id", "") == "getattr" and len(node.args) == 3  # noqa: PLR2004 - with a default
     return isinstance(node, ast.Attribute) and node.attr == "modules" and getattr(node.value, "id", "") == "sys"

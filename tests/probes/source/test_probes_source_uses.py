@@ -353,6 +353,7 @@ VERSION = "import a\nfrom packaging.version import Version as V, parse\nfrom imp
         "from lib.releases import is_a_v2\nif not is_a_v2():\n  a.b()",
         "x = not A_GE_2 and a.b()",
         "x = A_GE_2 or a.b()",
+        "x = getattr(a, 'c', None) or a.b",
         "import sys\nif 'a' in sys.modules:\n  a.b()",
         "import pytest\nwith pytest.raises(AttributeError):\n  a.b()",
     ],
