@@ -185,7 +185,7 @@ class Arguments:
         }
 
     def _is_awaited(self, one: Value) -> bool:
-        """Whether a value is the call of an ``async`` function, of this file or of asyncio, or a generator of such calls."""
+        """Whether a value is the call of an ``async`` function, of this file or of asyncio, or a generator of these."""
         if one.kind == "generator" and isinstance(one.node, ast.GeneratorExp):
             inside = self.resolver.scope_of[id(one.node)].inside
             return any(map(self._is_awaited, self.resolver.evaluate(one.node.elt, inside)))
