@@ -82,7 +82,7 @@ def canonical(found: Parts) -> str:
 
 
 def _packaging_parts(line: str) -> Parts | None:
-    found = _packaging(line)
+    found = requirement_of(line)
     if found is None:
         return None
     url = found.url or ""
@@ -92,8 +92,8 @@ def _packaging_parts(line: str) -> Parts | None:
     return found.name, tuple(sorted(found.extras)), str(found.specifier), url
 
 
-def _packaging(line: str) -> Requirement | None:
-    """The requirement that ``packaging`` reads, with versions as somebody may have released them."""
+def requirement_of(line: str) -> Requirement | None:
+    """The requirement that ``packaging`` reads, with versions as somebody may have released them; or ``None``."""
     from packaging.requirements import Requirement
 
     try:
@@ -139,7 +139,7 @@ def _split(head: str) -> tuple[str, str]:
 
 
 def _packaging_parse(line: str) -> Parsed | None:
-    found = _packaging(line)
+    found = requirement_of(line)
     if found is None:
         return None
     return normalise(found.name), str(found.specifier), str(found.marker) if found.marker else None

@@ -10,8 +10,7 @@ import os
 import re
 from typing import Any
 
-from packaging.requirements import Requirement
-
+from envdoctor.engine.installed_requirements import requirement_of
 from envdoctor.errors import RuleError
 from envdoctor.facts import KINDS
 from envdoctor.model import IMPACTS, SEVERITIES
@@ -179,9 +178,7 @@ def _installs(node: Node) -> list[str]:
 def _needs(node: Node) -> list[str]:
     for item in node.items():
         text = item.text()
-        try:
-            Requirement(text)
-        except ValueError:  # an InvalidRequirement, or the InvalidSpecifier that packaging lets out
+        if requirement_of(text) is None:
             item.complain(f"`{shorten(text)}` is not a requirement; write one such as pytest>=7")
     return [item.text() for item in node.items()]
 

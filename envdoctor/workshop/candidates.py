@@ -5,11 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import json
 
-from packaging.requirements import Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from envdoctor.engine.installed_requirements import requirement_of
 from envdoctor.model import Record
 from envdoctor.workshop.repodata import ABSENT, PYTHON
 
@@ -95,7 +95,7 @@ def _says_so(lead: Lead, release: Release, wrong: Sequence[Release], requires: R
     """Whether a release's own metadata keeps an installer from the pair."""
     if lead.other == PYTHON:
         return _excludes(release, lead.bad)
-    stated = [one for one in map(_requirement, requires(release) or ()) if one is not None]
+    stated = [one for one in map(requirement_of, requires(release) or ()) if one is not None]
     wanted = [one for one in stated if canonicalize_name(one.name) == lead.other and "extra" not in str(one.marker)]
     if not wanted or lead.bad == ABSENT:
         return bool(wanted)
@@ -107,13 +107,6 @@ def _excludes(release: Release, pythons: str) -> bool:
     inside = [f"3.{minor}" for minor in range(6, 16) if f"3.{minor}" in SpecifierSet(pythons)]
     allowed = _specifier(release.requires_python)
     return bool(inside) and not any(one in allowed for one in inside)
-
-
-def _requirement(text: str) -> Requirement | None:
-    try:
-        return Requirement(text)
-    except ValueError:  # an InvalidRequirement, or the InvalidSpecifier that packaging lets out
-        return None
 
 
 def _specifier(text: str) -> SpecifierSet:

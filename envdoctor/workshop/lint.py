@@ -13,11 +13,11 @@ from itertools import chain
 from typing import Any
 from urllib.parse import urlsplit
 
-from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from envdoctor.engine.installed_requirements import requirement_of
 from envdoctor.rulebase import record
 from envdoctor.rulebase import status as statuses
 from envdoctor.rulebase.document import Complaint, shorten
@@ -224,11 +224,9 @@ def _required(rule: Rule) -> Iterator[tuple[Where, str, SpecifierSet]]:
     for number, remedy in enumerate(rule.remedies):
         texts = remedy.get("requirements") or [remedy.get("requirement", "")]
         for text in texts:
-            try:
-                parsed = Requirement(text)
-            except ValueError:  # an InvalidRequirement, or the InvalidSpecifier that packaging lets out
-                continue
-            yield ("remedies", number), str(canonicalize_name(parsed.name)), parsed.specifier
+            parsed = requirement_of(text)
+            if parsed is not None:
+                yield ("remedies", number), str(canonicalize_name(parsed.name)), parsed.specifier
 
 
 def _ranges(subject: Subject) -> Iterator[Complaint]:

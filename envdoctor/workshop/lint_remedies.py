@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from envdoctor.engine.installed_requirements import requirement_of
 from envdoctor.engine.wording import fill
 from envdoctor.remedy_kinds import KINDS
 from envdoctor.rulebase.compile import compile_rule
@@ -82,9 +82,8 @@ def _cured(subject: Subject, remedy: Mapping[str, Any], cell: Cell) -> Cell | No
 def _install(subject: Subject, cell: dict[str, Any], wanted: Iterable[str]) -> None:
     """Install what is not satisfied yet, as installers do."""
     for text in wanted:
-        try:
-            parsed = Requirement(text)
-        except ValueError:  # an InvalidRequirement, or the InvalidSpecifier that packaging lets out
+        parsed = requirement_of(text)
+        if parsed is None:
             continue
         name = str(canonicalize_name(parsed.name))
         if name == "python":

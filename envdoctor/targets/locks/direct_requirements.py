@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from itertools import chain
 
-from packaging.requirements import Requirement
-
+from envdoctor.engine.installed_requirements import requirement_of
 from envdoctor.errors import ProbeError
 from envdoctor.targets.locks.contents import load, load_toml, name_of, table, tables, text, texts
 from envdoctor.targets.locks.graph import Required
@@ -48,12 +47,9 @@ def _pdm(data: dict[str, Any]) -> Iterator[Required]:
 def edges(requirements: Any) -> Iterator[Required]:
     """Edges for the requirements (PEP 508) of a list; what is none is passed over."""
     for written in texts(requirements):
-        try:
-            requirement = Requirement(written)
-        except ValueError:  # an InvalidRequirement, or the InvalidSpecifier that packaging lets out
-            continue
-        name = name_of(requirement.name)
-        if name:
+        requirement = requirement_of(written)
+        name = name_of(requirement.name) if requirement else None
+        if requirement and name:
             allowed = (str(requirement.specifier),) if str(requirement.specifier) else ()
             yield Required(name=name, specifiers=allowed, marker=str(requirement.marker or "") or None)
 

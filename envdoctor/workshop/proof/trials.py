@@ -15,6 +15,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.collector import library_fact, program_fact
+from envdoctor.engine.installed_requirements import requirement_of
 from envdoctor.engine.kin import fitted
 from envdoctor.engine.wording import fill
 from envdoctor.model import Action, Record
@@ -318,10 +319,8 @@ def _installed_instead(trial: Trial, wanted: Sequence[str], removed: Sequence[st
 
 
 def _is_python(text: str) -> bool:
-    try:
-        return str(canonicalize_name(Requirement(text).name)) == "python"
-    except ValueError:  # an InvalidRequirement, or the InvalidSpecifier that packaging lets out
-        return False
+    wanted = requirement_of(text)
+    return wanted is not None and str(canonicalize_name(wanted.name)) == "python"
 
 
 def _on_python(trial: Trial, wanted: Sequence[str], pythons: Sequence[str]) -> Trial:
