@@ -63,7 +63,7 @@ WORDS: Mapping[str, Words] = {
     ),
     "missing/python-removed": Words(
         "derived-removed-from-python", "crash", "Python {since} removed {thing}, which {asker} asks for",
-        "The standard library of {python} no longer holds it: this release of {consumer} was written for an "
+        "From Python {since} on the standard library is without it: this release of {consumer} was written for an "
         "older Python.", ("packages", "python"), _PYTHON,
     ),
     "missing/python-added": Words(

@@ -225,7 +225,7 @@ class _Case:
         said = "the environment does not have this combination"
         if library:
             said = f"it failed in the code of {library}; this rule is about the project's own"
-        elif self.texts["consumers"] and not self.pointed and holds(self.compiled["when"], snapshot, trace):
+        elif self._may_be_of_another() and holds(self.compiled["when"], snapshot, trace):
             confirmed = None
             said = "none of the distributions that this rule lists is affected; another one, or your own code, may be"
         elif not _is_where_it_failed(self.error_text, snapshot, self.texts["consumers"]):
@@ -235,6 +235,10 @@ class _Case:
         match = Match(evidence=evidence, names=self.place)
         found = self._worded(finding(self.texts, match, snapshot), self.suspects)
         return self.best.score, _with(found, self.best, confirmed=confirmed)
+
+    def _may_be_of_another(self) -> bool:
+        """Whether the cause is there for more than the consumers of the rule, as far as the text tells."""
+        return bool(self.texts["consumers"]) and not self.pointed and self.best.placed
 
     def _open(self, snapshot: Snapshot | None = None) -> tuple[float, Finding]:
         """One finding, from the text alone, that names everything that may be meant."""

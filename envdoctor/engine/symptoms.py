@@ -38,12 +38,16 @@ _AROUND, _UNPLACED, _UNNAMED = 0.8, 0.9, 0.5
 
 
 class SymptomMatch(Record):
-    """A rule (and the consumer that trips, where it names several) that knows the text; ``matched`` says by what."""
+    """A rule (and the consumer that trips, where it names several) that knows the text; ``matched`` says by what.
+
+    ``placed`` is false where a frame in some package belongs to it and the text has no frames that tell.
+    """
 
     rule: str
     consumer: str | None
     score: float
     matched: tuple[str, ...]
+    placed: bool = True
 
 
 def rank(symptoms: Iterable[Mapping[str, Any]], error: Any, slow: list[str] | None = None) -> list[SymptomMatch]:
@@ -184,7 +188,7 @@ def _matches(symptom: Mapping[str, Any], sight: _Sight) -> Iterator[SymptomMatch
 def _match(
     symptom: Mapping[str, Any], sight: _Sight, view: _View, expression: _Expression | None, share: float
 ) -> Iterator[SymptomMatch]:
-    score, matched = 0.0, []
+    score, matched, placed = 0.0, [], True
     if symptom.get("raises") and view is not sight.around:
         score += _RAISES
         matched.append(f"raises {symptom['raises']}")
@@ -199,11 +203,15 @@ def _match(
         if worth is None or (not worth and _tells_nothing(symptom)):
             return
         score += worth
-        share *= 1.0 if worth else _UNPLACED
+        placed = bool(worth)
+        share *= 1.0 if placed else _UNPLACED
         matched += [f"a frame in {symptom['in']}"] if worth else []
-    rule, consumer = symptom["rule"], symptom.get("consumer")
     yield SymptomMatch(
-        rule=rule, consumer=consumer, score=round(score * share * view.weight, 3), matched=tuple(matched)
+        rule=symptom["rule"],
+        consumer=symptom.get("consumer"),
+        score=round(score * share * view.weight, 3),
+        matched=tuple(matched),
+        placed=placed,
     )
 
 

@@ -260,6 +260,16 @@ def test_a_cause_that_is_there_explains_even_where_nothing_on_the_list_is_affect
     assert [one.requirement for one in finding.remedies] == ["left<2"]
 
 
+def test_a_symptom_in_a_package_that_is_not_there_explains_nothing():
+    text, here = "ImportError: cannot import name 'pad' from 'left'", snapshot({"left": "2.1"})
+    only_there = removed(symptoms=[{**GONE, "in": "right"}], consumers={"right": CONSUMERS["right"]})
+
+    report = explained(text, here, only_there)
+
+    assert report.findings == []
+    assert [one.rule for one in report.ruled_out] == ["left-pad-removed"]
+
+
 def test_a_cause_without_a_consumer_comes_after_what_is_merely_unknown():
     rules = [
         removed("a-cause-alone", consumers={"right": CONSUMERS["right"]}),
