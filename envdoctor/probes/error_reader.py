@@ -300,7 +300,7 @@ _LOADER = (
     r"|static TLS block|Symbol not found: |Library not loaded|\bld: cannot find "
 )
 _CRASHES = (
-    r"(?:^|[\s:(])(?:Segmentation fault|Illegal instruction|Bus error|Floating point exception|Aborted \()|^Killed$"
+    r"(?:^|[\s:(])(?:Segmentation fault|[Ii]llegal (?:hardware )?instruction|Bus error|Floating point exception|Aborted \()|^Killed$"
     r"|\bSIG(?:SEGV|ABRT|ILL|BUS|FPE|KILL)\b|0xC0000005|\bsignal \d|waitpid returned \d|\bexit.{0,30}(?:-\d|1[34]\d)"
 )
 _CRASHED = (
@@ -313,7 +313,7 @@ _CRASHED = (
     "0xC",
     "Killed",
     "Aborted",
-    "Illegal",
+    "llegal",
     "Bus err",
     "Floating",
 )

@@ -77,6 +77,8 @@ MESSAGES = {
     "OSError: Could not find a suitable TLS CA certificate bundle, invalid path: /etc/ssl/x.crt": ("certificates", {}),
     "AssertionError: daemonic processes are not allowed to have children": ("daemonic", {}),
     "Illegal instruction (core dumped)": ("processor", {}),
+    "zsh: illegal hardware instruction  python train.py": ("processor", {}),
+    "SyntaxError: future feature annotations is not defined": ("newer-python", {}),
     "OSError: [E050] Can't find model 'en_core_web_sm'. It doesn't seem to be a Python package": ("data", {"name": "en_core_web_sm"}),
     "playwright._impl._errors.Error: BrowserType.launch: Executable doesn't exist at /root/.cache/chrome":
         ("program", {"program": "/root/.cache/chrome"}),
