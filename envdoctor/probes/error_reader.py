@@ -28,6 +28,7 @@ _WORDS = {
     "access violation": "SIGSEGV",
     "0xc0000005": "SIGSEGV",
     "illegal instruction": "SIGILL",
+    "illegal hardware instruction": "SIGILL",
     "bus error": "SIGBUS",
     "floating point exception": "SIGFPE",
     "aborted": "SIGABRT",
@@ -300,7 +301,8 @@ _LOADER = (
     r"|static TLS block|Symbol not found: |Library not loaded|\bld: cannot find "
 )
 _CRASHES = (
-    r"(?:^|[\s:(])(?:Segmentation fault|[Ii]llegal (?:hardware )?instruction|Bus error|Floating point exception|Aborted \()|^Killed$"
+    r"(?:^|[\s:(])(?:Segmentation fault|Bus error|Floating point exception|Aborted \()|^Killed$"
+    r"|\b[Ii]llegal (?:hardware )?instruction"
     r"|\bSIG(?:SEGV|ABRT|ILL|BUS|FPE|KILL)\b|0xC0000005|\bsignal \d|waitpid returned \d|\bexit.{0,30}(?:-\d|1[34]\d)"
 )
 _CRASHED = (
