@@ -22,6 +22,8 @@ _TRANSPARENT = {"staticmethod", "classmethod", "cache", "lru_cache", "wraps"}
 CALLED = "__call__"
 #: And one that means that something made is iterated over: ``for batch in loader``.
 ITERATED = "__iter__"
+#: What a subscript of an object from elsewhere gives: ``pandas.DataFrame.__getitem__``.
+ITEM = "__getitem__"
 #: And one that means that an attribute of what a call returned is assigned: ``getcontext().prec = 9``.
 ASSIGNED = "__setattr__"
 #: What no file has to write for it to happen.

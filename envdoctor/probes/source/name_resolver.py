@@ -10,6 +10,7 @@ import builtins
 
 from envdoctor.probes.source.abstract_values import (
     CALLED,
+    ITEM,
     UNKNOWN,
     Call,
     Value,
@@ -347,7 +348,11 @@ class Resolver:
                 if isinstance(key, ast.Constant) and key.value == wanted
                 for found in self.evaluate(value, where)
             ] or [UNKNOWN]
-        return self.elements(base, parts=isinstance(getattr(node.slice, "value", None), int))
+        if isinstance(getattr(node.slice, "value", None), int):
+            return self.elements((UNKNOWN if last(one.name) == ITEM else one for one in base), parts=True)
+        held = [one for one in base if one.kind in {"made", "member"} and one.scope is None]
+        found = [Value("made", joined(one.name, ITEM), node=node, place=place).through(one) for one in held]
+        return [*found, *self.elements(one for one in base if one not in held)]
 
     _handlers: ClassVar[dict[type, Callable[..., list[Value]]]] = {
         ast.Name: _name,

@@ -566,3 +566,20 @@ def test_what_a_method_would_have_to_make_first_is_not_there_yet(source, there):
     """
     carried = argument(textwrap.dedent(classes) + source)["carries"]
     assert ("threading.Lock" in {one["name"] for one in carried}) is there
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("a.B()['c'].d()", ["a.B.__getitem__.d"]),
+        ("b = a.B()\nc = b['c']\nc['d'].d()", ["a.B.__getitem__.__getitem__.d"]),
+        ("a.B().loc[x, 'c'].d()", ["a.B.loc.__getitem__.d"]),
+        ("a.B()[0].d()", ["a.B.d"]),
+        ("a.B()['c'][0].d()", []),
+        ("b = {'c': a.B()}\nb['c'].d()", ["a.B.d"]),
+        ("b = [a.B()]\nb[x].d()", ["a.B.d"]),
+        ("a.B['c'].d()", []),
+    ],
+)
+def test_what_a_subscript_of_an_object_from_elsewhere_gives(source, names):
+    assert [use["name"] for use in calls("import a\n" + source, "a.**.d")] == names
