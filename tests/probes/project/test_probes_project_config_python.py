@@ -88,6 +88,30 @@ def test_tens_of_thousands_of_settings_are_read():
     assert (len(read), gap) == (80_000, None)
 
 
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("x = ['a']\nif flag:\n  x = ['b']\n", {"x": None}),
+        ("x = 'a'\ntry:\n  x = 'b'\nexcept E: pass\n", {"x": None}),
+        ("x = ['a']\nif flag:\n  x += ['b']\n", {"x.0": "a"}),
+        ("if flag:\n  x = 'b'\n", {}),
+        ("x = 'a'\nif django.VERSION >= (4,):\n  x = 'b'\n", {"x": "b"}),
+        ("x = 'a'\nif (4,) > django.VERSION:\n  x = 'b'\n", {"x": "a"}),
+        ("if django.VERSION < (4,):\n  x = 'a'\nelse:\n  y = 'b'\n", {"y": "b"}),
+        ("if flag:\n  if a.__version__ > '1':\n    x = 'a'\n", {}),
+        ("def f():\n  x = 1\n", {}),
+        ("x = ['a']\nx.append('b')\nx.extend(('c',))\n", {"x.0": "a", "x.1": "b", "x.2": "c"}),
+        ("x = {'a': 1}\nx.update({'b': 2})\nx.update(dict(c=3))\n", {"x.a": 1, "x.b": 2, "x.c": 3}),
+        ("x = ['a'] + ['b']\ny = x\nz = y + x\n", {"x.0": "a", "x.1": "b", "y.0": "a", "y.1": "b",
+         "z.0": "a", "z.1": "b", "z.2": "a", "z.3": "b"}),
+        ("x = ['a']\ny = x\ny.append('b')\n", {"x.0": "a", "y.0": "a", "y.1": "b"}),
+        ("x = ['a'] + other\nx.clear()\n", {"x": None}),
+    ],
+)  # fmt: skip
+def test_what_conditions_and_calls_leave(text, left):
+    assert values(text) == left
+
+
 KEYS = st.text("abc", min_size=1, max_size=2)
 VALUES = st.recursive(
     st.booleans() | st.integers() | st.text(max_size=3) | st.none(),
