@@ -183,8 +183,7 @@ class Walker(Expressions):
             self._body(case.body, place.scope, inside)
 
     def _function(self, node: Any, place: Place) -> None:
-        for decorator in node.decorator_list:
-            self._read(decorator, place)
+        self._decorated(node, place)
         if node.returns is not None:
             self._annotation(node.returns, place)
         inner = self._enter("function", node, place)
@@ -194,8 +193,17 @@ class Walker(Expressions):
         self._parameters(node.args, inner, place)
         self._body(node.body, inner, inner.inside.block)
 
+    def _decorated(self, node: Any, place: Place) -> None:
+        """Read decorators; one without brackets is called with what it decorates."""
+        for decorator in node.decorator_list:
+            self._read(decorator, place)
+            if isinstance(decorator, (ast.Name, ast.Attribute)):
+                given = ast.copy_location(ast.Name(node.name, ast.Load()), decorator)
+                place.scope.reads.append((ast.copy_location(ast.Call(decorator, [given], []), decorator), place))
+
     def _class(self, node: ast.ClassDef, place: Place) -> None:
-        for part in (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)):
+        self._decorated(node, place)
+        for part in (*node.bases, *(keyword.value for keyword in node.keywords)):
             self._read(part, place)
         inner = self._enter("class", node, place)
         inner.inside.block.spared |= skipped_by(node.decorator_list, self.flags.names)

@@ -583,3 +583,12 @@ def test_what_a_method_would_have_to_make_first_is_not_there_yet(source, there):
 )
 def test_what_a_subscript_of_an_object_from_elsewhere_gives(source, names):
     assert [use["name"] for use in calls("import a\n" + source, "a.**.d")] == names
+
+
+def test_a_decorator_without_brackets_is_a_call_with_what_it_decorates():
+    source = "import a\nclass C:\n  @a.b\n  def f(self): ...\n  @a.b(pre=True)\n  def g(self): ...\n"
+
+    bare, called = calls(source, "a.b")
+
+    assert (bare["line"], len(bare["arguments"]), bare.get("keywords", {})) == (3, 1, {})
+    assert (called["line"], list(called["keywords"])) == (5, ["pre"])
