@@ -27,7 +27,7 @@ ITEM = "__getitem__"
 #: And one that means that an attribute of what a call returned is assigned: ``getcontext().prec = 9``.
 ASSIGNED = "__setattr__"
 #: What no file has to write for it to happen.
-UNWRITTEN = {CALLED, ITERATED, ASSIGNED}
+UNWRITTEN = {CALLED, ITERATED, ITEM, ASSIGNED}
 
 #: Methods of modules with parameters, and of what is built on them, that return the object itself.
 _GIVES_BACK = {"to", "cpu", "cuda", "eval", "train", "float", "double", "half", "requires_grad_", "append_transform"}
