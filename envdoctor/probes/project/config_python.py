@@ -11,7 +11,7 @@ import warnings
 from typing import Any
 
 from envdoctor.probes.project.config_text import MOST_ENTRIES
-from envdoctor.probes.source.guards import spared_by
+from envdoctor.probes.source.guards import ORDERED, is_for_newer, spared_by
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,12 +122,9 @@ class _Module:
 def _for_newer(node: ast.If) -> list[ast.stmt] | None:
     """What an ``if`` that orders versions runs with the newer ones; ``None`` of another one."""
     test = node.test
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not spared_by(test):
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ORDERED) or not spared_by(test):
         return None
-    order, is_left = test.ops[0], not isinstance(test.left, (ast.Constant, ast.Tuple))
-    if not isinstance(order, (ast.Gt, ast.GtE, ast.Lt, ast.LtE)):
-        return None
-    return node.body if isinstance(order, (ast.Gt, ast.GtE)) is is_left else node.orelse
+    return node.body if is_for_newer(test) else node.orelse
 
 
 def _assigned(node: ast.stmt) -> Iterator[tuple[list[str], ast.expr]]:

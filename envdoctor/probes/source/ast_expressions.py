@@ -204,7 +204,7 @@ class Expressions:
             spared |= self._spared_by(part)
 
     def _spared_by(self, test: ast.expr) -> int:
-        return spared_by(test, self.flags.names)
+        return spared_by(test, self.flags)
 
     def _yield(self, node: Any, place: Place, stack: list[ast.AST]) -> None:
         place.scope.yields = True

@@ -26,6 +26,7 @@ from envdoctor.probes.source.guards import (
     caught_by,
     caught_names,
     instead_of,
+    is_for_newer,
     last_names,
     leaves,
     main_guard,
@@ -84,8 +85,9 @@ class Walker(Expressions):
                 block = Block(block, spared=spared) if spared else block
 
     def _settled_by(self, statement: ast.If | ast.Assert) -> int:
-        """What the statements after one provide for: it asks for a version, and they run with the other ones alone."""
-        is_settled = isinstance(statement, ast.Assert) or leaves(statement.body)
+        """What the statements after one provide for: it asks for a version, and they run with older ones alone."""
+        is_newer = is_for_newer(statement.test)
+        is_settled = not is_newer if isinstance(statement, ast.Assert) else is_newer and leaves(statement.body)
         return self._spared_by(statement.test) if is_settled else 0
 
     def _expression(self, node: ast.Expr, place: Place) -> None:
@@ -187,7 +189,7 @@ class Walker(Expressions):
         if node.returns is not None:
             self._annotation(node.returns, place)
         inner = self._enter("function", node, place)
-        inner.inside.block.spared |= skipped_by(node.decorator_list, self.flags.names)
+        inner.inside.block.spared |= skipped_by(node.decorator_list, self.flags)
         self._defaults(node.args, place)
         self._bind(node.name, DEFINITION, node, place)
         self._parameters(node.args, inner, place)
@@ -206,7 +208,7 @@ class Walker(Expressions):
         for part in (*node.bases, *(keyword.value for keyword in node.keywords)):
             self._read(part, place)
         inner = self._enter("class", node, place)
-        inner.inside.block.spared |= skipped_by(node.decorator_list, self.flags.names)
+        inner.inside.block.spared |= skipped_by(node.decorator_list, self.flags)
         self._bind(node.name, DEFINITION, node, place)
         self._body(node.body, inner, inner.inside.block)
 
@@ -218,6 +220,7 @@ class Walker(Expressions):
             else:
                 top = alias.name.partition(".")[0]
                 self._bind(top, IMPORT, top, place)
+            self.flags.modules.add(alias.asname or alias.name.partition(".")[0])
 
     def _import_from(self, node: ast.ImportFrom, place: Place) -> None:
         module = "." * node.level + (node.module or "")

@@ -132,7 +132,7 @@ class _File:
         self.module = walker.module
         self.imports = walker.imports
         self.stars = list(walker.stars)
-        self.resolver = Resolver(walker.scope_of, walker.flags.names)
+        self.resolver = Resolver(walker.scope_of, walker.flags)
         self.excerpts = Excerpts(source)
         program = any(isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) for one in tree.body)
         notebook = source.endswith(NOTEBOOK)

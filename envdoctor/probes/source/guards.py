@@ -6,11 +6,13 @@ import ast
 import re
 
 from envdoctor.probes.source.bindings import ATTRIBUTES, CALLS, IMPORTS
-from envdoctor.probes.source.version_flags import ASKING, name_of
+from envdoctor.probes.source.version_flags import ASKING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Iterable
+
+    from envdoctor.probes.source.version_flags import VersionFlags
 
 _FAILS = {"ImportError": IMPORTS, "ModuleNotFoundError": IMPORTS, "AttributeError": ATTRIBUTES, "RuntimeError": CALLS}
 _FAILS.update(dict.fromkeys(("Exception", "BaseException"), IMPORTS | CALLS))
@@ -20,7 +22,7 @@ _MISSING = {"ImportError", "ModuleNotFoundError", "AttributeError"}
 #: What a call raises that is written for another release.
 _REFUSED = {"TypeError", "ValueError"}
 #: Part of a name that is a comparison of releases.
-_RELEASE = re.compile(r"(?:^|_)(?:v|ge|gte|gt|le|lte|lt|pre|post|before|since)_?\d")
+_RELEASE = re.compile(r"_v_?\d|(?:^|_)(?:ge|gte|gt|le|lte|lt|pre|post|before|since)_?\d")
 #: Context managers that let their block raise what they are given.
 _LETTING = {"suppress", "raises", "assertRaises", "assertRaisesRegex", "assertRaisesRegexp"}
 #: Decorators that leave a function out by a condition.
@@ -30,7 +32,7 @@ _EXITS = {"sys.exit", "exit", "quit", "os._exit", "pytest.skip", "self.skipTest"
 _SYSTEMS = {"win32": "win32", "win": "win32", "nt": "win32", "Windows": "win32", "darwin": "darwin", "Darwin": "darwin"}
 _SYSTEMS.update({"linux": "linux", "Linux": "linux"})
 _ASKED = ("sys.platform", "os.name", "platform.system()", "sys.platform.startswith")
-_ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
 def caught(kind: ast.expr | None) -> int:
@@ -83,13 +85,23 @@ def instead_of(kind: ast.expr | None) -> int:
     return caught(kind) | (ATTRIBUTES if names & _REFUSED else 0)
 
 
-def skipped_by(decorators: Iterable[ast.expr], flags: Container[str]) -> int:
+def skipped_by(decorators: Iterable[ast.expr], flags: VersionFlags) -> int:
     """What a function provides for that a test runner leaves out by the version that there is."""
     calls = (one for one in decorators if isinstance(one, ast.Call) and getattr(one.func, "attr", "") in _SKIPPING)
     found = 0
     for call in calls:
         found |= spared_by(call.args[0], flags) if call.args else 0
     return found
+
+
+def is_for_newer(test: ast.expr) -> bool:
+    """Whether a test that asks for a version, or for something new, holds with the newer ones."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return not is_for_newer(test.operand)
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ORDERED):
+        return True
+    is_left = not isinstance(test.left, (ast.Constant, ast.Tuple))
+    return isinstance(test.ops[0], (ast.Gt, ast.GtE)) is is_left
 
 
 def leaves(statements: Iterable[ast.stmt]) -> bool:
@@ -124,23 +136,23 @@ def main_guard(test: ast.expr) -> tuple[bool, bool]:
     return (same or other, False) if value == "__mp_main__" else (same, other)
 
 
-def spared_by(test: ast.expr, flags: Container[str] = ()) -> int:
+def spared_by(test: ast.expr, flags: VersionFlags | None = None) -> int:
     """What an ``if`` provides for: one that asks for a version, for an attribute, or for a type checker.
 
-    ``flags`` are the names that remember such an answer.
+    ``flags`` has the names that remember such an answer.
     """
     ordered = asked = False
     found = 0
     for node in ast.walk(test):
         name = getattr(node, "id", None) or getattr(node, "attr", None)
-        if _is_asked(node):
+        if _is_loaded(node) or (flags is not None and flags.says(node)):
             return IMPORTS | ATTRIBUTES
         if isinstance(name, str):
-            if name in ASKING or _says_release(name) or name_of(node) in flags:
+            if name in ASKING or _says_release(name):
                 return IMPORTS | ATTRIBUTES
             found |= CALLS if name == "get_start_method" else 0
             asked = asked or name == "version" or name.endswith("_version")
-        ordered = ordered or isinstance(node, _ORDERED)
+        ordered = ordered or isinstance(node, ORDERED)
     return found | (IMPORTS | ATTRIBUTES if asked and ordered else 0)
 
 
@@ -166,8 +178,6 @@ def _says_release(name: str) -> bool:
     return _RELEASE.search(name) is not None
 
 
-def _is_asked(node: ast.AST) -> bool:
-    """Whether it is ``sys.modules``, what somebody else has imported, or a ``getattr`` that says what else it gives."""
-    if isinstance(node, ast.Call):
-        return getattr(node.func, "id", "") == "getattr" and len(node.args) == 3  # noqa: PLR2004 - with a default
+def _is_loaded(node: ast.AST) -> bool:
+    """Whether it is ``sys.modules``: what is there already was imported by somebody else."""
     return isinstance(node, ast.Attribute) and node.attr == "modules" and getattr(node.value, "id", "") == "sys"

@@ -41,8 +41,10 @@ from envdoctor.probes.source.literals import form
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any, ClassVar
+
+    from envdoctor.probes.source.version_flags import VersionFlags
 
 #: Steps for one question, and segments of a name: beyond these, nothing is said.
 MOST_STEPS = 600
@@ -56,7 +58,7 @@ _SAME_ELEMENTS = {"builtins.list", "builtins.tuple", "builtins.set", "builtins.s
 class Resolver:
     """Answers for one file; what has been asked is remembered."""
 
-    def __init__(self, scope_of: dict[int, Scope], flags: Container[str]) -> None:
+    def __init__(self, scope_of: dict[int, Scope], flags: VersionFlags) -> None:
         self.scope_of = scope_of
         self._flags = flags
         self.known: dict[int, list[Value]] = {}

@@ -23,6 +23,8 @@ class VersionFlags:
 
     def __init__(self, source: str) -> None:
         self.names: set[str] = set()
+        #: What is imported: modules, for the most part.
+        self.modules: set[str] = set()
         self._is_worth_it = _WORTH_IT.search(source) is not None
 
     def assigned(self, targets: Iterable[ast.expr], value: ast.expr) -> None:
@@ -39,8 +41,16 @@ class VersionFlags:
 
     def imported(self, module: str, name: str, bound: str) -> None:
         """Note a function that gives the version of a distribution, and what a project keeps in its module of flags."""
+        self.modules.add(bound)
         if f"{module}.{name}" in _VERSION_OF or module.rpartition(".")[2].endswith("compat"):
             self.names.add(bound)
+
+    def says(self, node: ast.AST) -> bool:
+        """Whether a part of a test is such a name, or a ``getattr`` of a module that says what else it gives."""
+        if isinstance(node, ast.Call):
+            is_open = getattr(node.func, "id", "") == "getattr" and len(node.args) == 3  # noqa: PLR2004 - and a default
+            return is_open and getattr(node.args[0], "id", "") in self.modules
+        return name_of(node) in self.names
 
     def _asks(self, node: ast.expr) -> bool:
         """Whether a value is an answer about a version, or about what there is."""
