@@ -121,7 +121,7 @@ def test_what_cannot_be_built_is_said_with_the_reason_of_its_build(installed, li
 def test_after_the_time_that_it_may_take_nothing_more_is_built(installed, links, monkeypatch):
     wheel(links, "user", "1.0", "", "plain")
     wanted = []
-    monkeypatch.setattr(unwheeled, "named", lambda said: wanted.append(said) or {f"one-{len(wanted)}"})
+    monkeypatch.setattr(unwheeled, "named", lambda said, _: wanted.append(said) or {f"one-{len(wanted)}"})
     monkeypatch.setattr(build.installing, "BRIEF_SECONDS", 2)
 
     told = installed.run("user==1.0")
