@@ -1,6 +1,6 @@
 """Settings in Python, as ``settings.py`` or ``conf.py``: what a module assigns under no condition. Nothing is run.
 
-Of a condition that orders versions, ``if django.VERSION >= (4, 2)``, what it does for the newer ones counts.
+Of a condition that orders versions, ``if lib.VERSION >= (4, 2)``, what it does for the newer ones counts.
 """
 
 from __future__ import annotations
@@ -50,6 +50,8 @@ class _Module:
 
     def __init__(self) -> None:
         self.values: Values = {}
+        #: How many values were copied from one name to another: names that double each other have no end.
+        self.copied = 0
 
     def run(self, body: Iterable[ast.stmt], *, surely: bool = True) -> None:
         """Follow statements, which run ``surely`` or maybe."""
@@ -113,10 +115,21 @@ class _Module:
 
     def _named(self, name: ast.Name, start: int) -> Values | Leaf:
         """What another name holds, its members with the line of this one."""
-        held: Values | Leaf = copy.deepcopy(self.values[name.id])
-        if not isinstance(held, dict) or list(held) != [str(number) for number in range(len(held))]:
+        held: Values | Leaf = self.values[name.id]
+        if not isinstance(held, dict):
+            return held
+        self.copied += _size(held)
+        if self.copied > MOST_ENTRIES:
+            return None, name.lineno
+        held = copy.deepcopy(held)
+        if list(held) != [str(number) for number in range(len(held))]:
             return held
         return {str(number): one for number, one in enumerate(held.values(), start)}
+
+
+def _size(values: Values) -> int:
+    """How many values there are, those that hold others among them."""
+    return sum(1 + (_size(one) if isinstance(one, dict) else 0) for one in values.values())
 
 
 def _for_newer(node: ast.If) -> list[ast.stmt] | None:

@@ -22,7 +22,7 @@ _TRANSPARENT = {"staticmethod", "classmethod", "cache", "lru_cache", "wraps"}
 CALLED = "__call__"
 #: And one that means that something made is iterated over: ``for batch in loader``.
 ITERATED = "__iter__"
-#: What a subscript of an object from elsewhere gives: ``pandas.DataFrame.__getitem__``.
+#: What a subscript of an object from elsewhere gives: ``lib.Table.__getitem__`` of ``lib.Table()["column"]``.
 ITEM = "__getitem__"
 #: And one that means that an attribute of what a call returned is assigned: ``getcontext().prec = 9``.
 ASSIGNED = "__setattr__"

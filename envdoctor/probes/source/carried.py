@@ -157,7 +157,7 @@ class Carried:
             self._each(self.resolver.evaluate(one.node.func, one.place), self.label, depth + 1, given)
         owner, _, method = one.name.rpartition(".")
         if method == CALLED and names_class(owner):
-            return  # an object that is called, as joblib.Parallel(), gives something new
+            return  # an object that is called gives something new
         self.kept_by = before if method == CALLED else (*before, one.name)
         self._arguments(one.node, one.place, depth, given)
         self.kept_by = before

@@ -10,7 +10,7 @@ from envdoctor.probes.source.version_flags import ASKING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from envdoctor.probes.source.version_flags import VersionFlags
 
@@ -27,7 +27,8 @@ _RELEASE = re.compile(r"_v_?\d|(?:^|_)(?:ge|gte|gt|le|lte|lt|pre|post|before|sin
 _LETTING = {"suppress", "raises", "assertRaises", "assertRaisesRegex", "assertRaisesRegexp"}
 #: Decorators that leave a function out by a condition.
 _SKIPPING = {"skipif", "skipIf", "skipUnless"}
-_EXITS = {"sys.exit", "exit", "quit", "os._exit", "pytest.skip", "self.skipTest"}
+#: Functions and methods that do not return.
+_EXITS = {"exit", "quit", "_exit", "skip", "skipTest"}
 #: What a program calls the systems that it asks for.
 _SYSTEMS = {"win32": "win32", "win": "win32", "nt": "win32", "Windows": "win32", "darwin": "darwin", "Darwin": "darwin"}
 _SYSTEMS.update({"linux": "linux", "Linux": "linux"})
@@ -68,7 +69,7 @@ def last_names(kinds: Iterable[ast.expr | None]) -> tuple[str, ...]:
 
 
 def suppressed(items: Iterable[ast.withitem]) -> list[ast.expr]:
-    """What ``with contextlib.suppress(...)``, or ``with pytest.raises(...)``, lets a block raise."""
+    """What ``with contextlib.suppress(...)``, or a test's ``with self.assertRaises(...)``, lets a block raise."""
     calls = [item.context_expr for item in items if isinstance(item.context_expr, ast.Call)]
     lists = [one.args for one in calls if getattr(one.func, "id", getattr(one.func, "attr", "")) in _LETTING]
     return [kind for kinds in lists for one in kinds for kind in (one.elts if isinstance(one, ast.Tuple) else [one])]
@@ -104,11 +105,12 @@ def is_for_newer(test: ast.expr) -> bool:
     return isinstance(test.ops[0], (ast.Gt, ast.GtE)) is is_left
 
 
-def leaves(statements: Iterable[ast.stmt]) -> bool:
+def leaves(body: Sequence[ast.stmt]) -> bool:
     """Whether nothing after an ``if`` runs where its body does, as far as its last statement tells."""
-    last = next(iter(reversed([*statements])), None)
+    last = body[-1]
     if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call):
-        return ast.unparse(last.value.func) in _EXITS
+        called = last.value.func
+        return getattr(called, "id", getattr(called, "attr", "")) in _EXITS
     return isinstance(last, (ast.Return, ast.Raise, ast.Continue, ast.Break))
 
 
@@ -172,7 +174,7 @@ def system(test: ast.expr, *, same: bool = True) -> tuple[tuple[str, bool], ...]
 
 
 def _says_release(name: str) -> bool:
-    """Whether a name says that it compares releases: ``NUMPY_GE_200``, ``SCIPY_VERSION``, ``is_pydantic_v2``."""
+    """Whether a name says that it compares releases: ``LIB_GE_200``, ``LIB_VERSION``, ``is_lib_v2``."""
     if name.isupper():
         return "VERSION" in name or any(map(str.isdigit, name))
     return _RELEASE.search(name) is not None

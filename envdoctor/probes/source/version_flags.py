@@ -15,6 +15,8 @@ ASKING.update({"StrictVersion", "NumpyVersion", "signature", "getfullargspec", "
 #: Functions and methods that give what they are given in another form.
 _FORMS = {"int", "float", "str", "tuple", "list", "map", "bool", "parse", "split", "startswith", "match", "join"}
 _VERSION_OF = {"importlib.metadata.version", "importlib_metadata.version"}
+#: What is an answer where a part of it is.
+_WHOLE = (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Subscript, ast.Tuple)
 _WORTH_IT = re.compile(r"version|hasattr|find_spec|signature|getfullargspec|compat")
 
 
@@ -63,9 +65,6 @@ class VersionFlags:
 
     def _asks_inside(self, node: ast.expr) -> bool:
         return any(self._asks(one) for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
-
-
-_WHOLE = (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Subscript, ast.Tuple, ast.Call, ast.Attribute)
 
 
 def name_of(node: ast.AST) -> str | None:

@@ -82,6 +82,14 @@ def test_what_cannot_be_read_is_said(text, gap):
     assert said.startswith(gap)
 
 
+@pytest.mark.parametrize("doubled", ["x = x + x", "x = [x, x]", "x += x", "x.extend(x)", "x = {'a': x, 'b': x}"])
+def test_settings_that_double_themselves_come_to_an_end(doubled):
+    for first in ("x = ['a']\n", "x = [[]]\n"):
+        read, gap = python((first + f"{doubled}\n" * 60).encode())
+        assert gap is None
+        assert len(read) <= 300_000
+
+
 def test_tens_of_thousands_of_settings_are_read():
     one = "".join(f"x{number} = 1\nd['k{number}'] = 1\n" for number in range(40_000))
     read, gap = python(one.encode())

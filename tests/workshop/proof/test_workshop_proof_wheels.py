@@ -8,6 +8,7 @@ import tarfile
 
 import pytest
 from conftest import environment
+from wheel_index import serving
 from workshop.laboratory import PYTHON, laboratory, wheel
 
 from envdoctor.workshop.proof import build, runner, unwheeled
@@ -197,3 +198,14 @@ def test_the_lower_edge_is_measured_in_releases_whose_dependency_is_a_source_arc
     proof = json.loads(lab.proof.read_text())
     lower = [one for one in proof["edges"] if (one["axis"], one["side"], one["kind"]) == ("user", "lower", "bad")]
     assert [one["shown"] for one in lower] == ["0.9"], proof["edges"]
+
+
+def test_what_had_no_wheel_at_a_time_is_built_as_of_that_time(tmp_path, monkeypatch):
+    files = {"plain-1.0.tar.gz": b"x", "plain-2.0-py3-none-any.whl": b"x"}
+    days = {"plain-1.0.tar.gz": "2014-01-01T00:00:00Z", "plain-2.0-py3-none-any.whl": "2020-01-01T00:00:00Z"}
+    said = "all versions of plain have no usable wheels\nhint: Wheels are required for `plain` because"
+
+    with serving(monkeypatch, tmp_path / "cache", files, days):
+        assert unwheeled.named(said, "2015-01-01") == {"plain"}
+        assert unwheeled.named(said, "2021-01-01") == set()
+        assert unwheeled.named(said) == set()
