@@ -26,6 +26,7 @@ commands:
   matrix      draw what works with what
   import      write candidates from another channel's patches
   history     write which names of a distribution were there in which releases
+  gaps        print the names that a release removed and no rule asks for
   mine        write candidates from the releases at both sides of what a distribution removed
 
 examples:
@@ -87,6 +88,7 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
     "verify": ("workshop.commands.rules_verify:parser", "workshop.commands.rules_verify:run"),
     "import": ("workshop.commands.rules_import:parser", "workshop.commands.rules_import:run"),
     "history": ("workshop.commands.rules_history:parser", "workshop.commands.rules_history:run"),
+    "gaps": ("workshop.commands.rules_gaps:parser", "workshop.commands.rules_gaps:run"),
     "mine": ("workshop.commands.rules_mine:parser", "workshop.commands.rules_mine:run"),
     "bisect": ("workshop.commands.rules_measure:bisect_parser", "workshop.commands.rules_measure:bisect"),
     "matrix": ("workshop.commands.rules_measure:matrix_parser", "workshop.commands.rules_measure:matrix"),

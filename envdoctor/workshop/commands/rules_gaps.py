@@ -1,0 +1,73 @@
+"""``envdoctor rules gaps``: which names a release removed that no rule asks for."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+
+from envdoctor.commands.options import Parser
+from envdoctor.commands.output import write
+from envdoctor.errors import TargetError, UsageError
+from envdoctor.workshop.commands.chosen import positive, rules_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from envdoctor.workshop.removed_names import Asked, Edge
+
+
+def parser() -> Parser:
+    """The options of ``envdoctor rules gaps``."""
+    made = Parser(
+        prog="envdoctor rules gaps",
+        description="Read the wheels of the last release before a rule's range and of the first one in it, and print "
+        "the public modules, names, attributes and parameters that went between them and that no rule asks a "
+        "project's source for. Nothing is installed or executed; what a release makes while it runs, and what its "
+        "compiled modules have, is not seen, and some of what is printed is nothing that people use.",
+        epilog="examples:\n  envdoctor rules gaps flask23-names-in-code\n"
+        "  envdoctor rules gaps --of flask          between all minor versions of a distribution\n",
+    )
+    made.add_argument("rule", nargs="*", help="ids, files or directories (default: every rule of rules/)")
+    made.add_argument("--of", action="append", default=[], metavar="NAME", help="every edge of this distribution")
+    made.add_argument("--most", type=positive, default=20, metavar="N", help="releases with --of (default: 20)")
+    made.add_argument("--rules", default=None, metavar="DIR", help="the directory of rules (default: rules)")
+    return made
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run ``envdoctor rules gaps``; 1 where something went that no rule asks for."""
+    from envdoctor.workshop import removed_names
+
+    if options.of and options.rule:
+        raise UsageError("a rule has edges of its own: give rules, or --of NAME")
+    every, _ = rules_of([], options.rules)
+    asked = removed_names.Asked(every)
+    found = False
+    try:
+        if options.of:
+            edges = (edge for name in options.of for edge in removed_names.of_distribution(name, options.most))
+            for edge in edges:
+                found |= _shown("", edge, asked)
+        for rule in [] if options.of else rules_of(options.rule, options.rules)[0]:
+            for edge in removed_names.of_rule(rule):
+                found |= _shown(f"{rule.id}: ", edge, asked)
+    except TargetError as error:
+        raise UsageError(str(error)) from error
+    return int(found)
+
+
+def _shown(before: str, edge: Edge, asked: Asked) -> bool:
+    """Write what one edge removed; whether there was anything."""
+    from envdoctor.workshop.removed_names import unasked
+
+    lost = unasked(edge, asked)
+    if not lost:
+        return False
+    width = shutil.get_terminal_size().columns
+    count = sum(map(len, lost.values()))
+    write(f"{before}{edge.distribution} {edge.last} has {count} that {edge.gone} lacks\n")
+    for scope, names in lost.items():
+        text = f"{scope}{'' if scope.endswith(':') or not scope else '.'} {', '.join(names)}"
+        write(textwrap.fill(text, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False) + "\n")
+    return True

@@ -1,0 +1,121 @@
+"""What a release removed and no rule asks for, printed from the wheels of an index on this machine."""
+
+import pytest
+from wheel_index import serving, wheel
+
+from envdoctor.cli import main
+
+BEFORE = """
+from inspect import signature
+T_pad = 1
+def pad(text, width, fill=" "): ...
+def trim(text): ...
+class Box:
+    def __init__(self, size, old=None):
+        self.size = size
+        self.old = old
+    def open(self): ...
+    def close(self): ...
+class Gone:
+    def open(self): ...
+"""
+AFTER = """
+def pad(text, width): ...
+class Box:
+    def __init__(self, size):
+        self.size = size
+    def close(self): ...
+"""
+RULE = """\
+id: left2-{number}-in-code
+title: the project's code uses what left 2 removed
+severity: warning
+impact: crash
+when:
+  packages: {{left: "{range}"}}
+  {asked}
+why: left 2.0 removed it.
+remedies:
+  - downgrade: left<2
+references: ["https://example.org/left/1"]
+proof: {{script: import left, bad: [{{python: "3.11", packages: {{left: "2.0"}}}}]}}
+"""
+
+
+@pytest.fixture
+def said(monkeypatch, tmp_path, capsys):
+    """Runs the command on rules that ask for some things, and returns its status and what it prints."""
+    wheels = {
+        f"left-{version}-py3-none-any.whl": wheel(sources, version=version)
+        for version, sources in {
+            "1.0": {"left/__init__.py": BEFORE},
+            "1.9": {
+                "left/__init__.py": BEFORE,
+                "left/old.py": "def help(): ...",
+                "left/more.py": "def trim(text): ...",
+            },
+            "2.0": {"left/__init__.py": AFTER},
+            "2.1": {"left/__init__.py": AFTER},
+        }.items()
+    }
+
+    def run(*words, asked=(), span=">=2"):
+        directory = tmp_path / "rules"
+        directory.mkdir()
+        for number, one in enumerate(asked):
+            (directory / f"left2-{number}-in-code.yaml").write_text(RULE.format(number=number, range=span, asked=one))
+        status = main(["rules", "gaps", *words, "--rules", str(directory)])
+        out, err = capsys.readouterr()
+        return status, out + err
+
+    with serving(monkeypatch, tmp_path / "cache", wheels):
+        yield run
+
+
+def test_names_modules_members_and_parameters_that_went_are_printed_by_what_they_were_in(said):
+    status, text = said(asked=["source: {uses: left.other}"])
+    assert status == 1
+    assert text.splitlines() == [
+        "left2-0-in-code: left 1.9 has 7 that 2.0 lacks",
+        "  left.Box.__init__: old",
+        "  left.Box. open",
+        "  left. Gone, more, old, trim",
+        "  left.pad: fill",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [
+        ("source: {uses: left.trim}", "trim"),
+        ("source: {imports: left.more}", "more"),
+        ('source: {calls: "left.**.Box.open"}', "open"),
+        ("source: {calls: left.pad, argument: {name: fill}}", "fill"),
+        ("any: [{source: {calls: left.trim}}, {not: {source: {uses: left.Gone}}}]", "Gone"),
+    ],
+)
+def test_what_any_rule_asks_for_is_left_out(said, asked, name):
+    _, text = said("left2-0-in-code", asked=["source: {uses: left.other}", asked])
+    assert "left 1.9 has" in text
+    assert name not in text.replace(",", " ").split()
+
+
+def test_what_is_in_a_module_that_a_rule_asks_for_whole_is_left_out_but_for_parameters(said):
+    _, text = said(asked=['source: {uses: "left.**"}'])
+    assert text.splitlines()[1:] == ["  left.Box.__init__: old", "  left.pad: fill"]
+
+
+def test_a_range_without_a_beginning_has_no_edge(said):
+    assert said(asked=["source: {uses: left.other}"], span="<2") == (0, "")
+
+
+def test_every_edge_of_a_distribution_is_printed_for_its_name(said):
+    status, text = said("--of", "Left", asked=["source: {uses: left.trim}"])
+    assert status == 1
+    assert [line for line in text.splitlines() if line[0] != " "] == ["left 1.9 has 6 that 2.0 lacks"]
+
+
+def test_rules_and_a_distribution_at_once_are_refused(said):
+    status, text = said("left2-0-in-code", "--of", "left", asked=["source: {uses: left.trim}"])
+    assert status == 2
+    assert "a rule has edges of its own" in text
