@@ -58,13 +58,13 @@ def _with_evidence(finding: Finding, other: Finding) -> Finding:
 
 
 def grouped(findings: Iterable[Finding], join: Join) -> list[Group]:
-    """The findings by rule, in the order of each rule's first.
+    """The findings by rule and title of several, in the order of each one's first.
 
     ``join`` makes one remedy of several of a kind where it can, and returns as many as there are then.
     """
-    by_rule: dict[str, list[Finding]] = {}
+    by_rule: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
-        by_rule.setdefault(finding.rule, []).append(finding)
+        by_rule.setdefault((finding.rule, finding.several), []).append(finding)
     return [
         Group(title=_title(together), findings=together, remedies=_remedies(together, join))
         for together in by_rule.values()

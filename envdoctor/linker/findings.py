@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from envdoctor.linker import binary_words
 from envdoctor.linker.reach import ENTRY, SUBMODULE
+from envdoctor.linker.release_cures import ReleaseCures, requirement
 from envdoctor.linker.summary import LATER, PROGRAM
-from envdoctor.model import SEVERITIES, Evidence, Finding, Location, Remedy
+from envdoctor.model import SEVERITIES, Action, Evidence, Finding, Location, Remedy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from envdoctor.linker.environment_names import Environment
+    from envdoctor.linker.history import Life
     from envdoctor.linker.missing_reference import Missing
 
 #: So many places are shown of one cause.
@@ -49,6 +51,12 @@ _TITLES = {
     "lost": "{who} use{s} {asked} of an object, an attribute that {provider} no longer has",
     "hook": "{who} declare{s} {detail} in the hook {name}, which {provider} does not pass",
 }
+#: Of several findings about one provider that are shown together.
+_SEVERAL = {
+    "name": "{who} take{s} {{count}} things that {provider} does not have",
+    "arguments": "{who} give{s} {{count}} arguments that {provider} does not accept",
+    "lost": "{who} use{s} {{count}} attributes of objects that {provider} no longer has",
+}
 _WHY = {
     "name": "{module} of {provider} was read, and nothing in it binds {name}.",
     "broken": "{module} of {provider} imports {detail}, which no installed distribution has.",
@@ -85,7 +93,8 @@ def findings(missing: Iterable[Missing], environment: Environment) -> list[Findi
     for one in missing:
         if one.severity != "info":
             causes.setdefault(_cause(one), []).append(one)
-    made = [_finding(places, environment) for places in causes.values()]
+    cures = ReleaseCures()
+    made = [_finding(places, environment, cures) for places in causes.values()]
     return sorted(made, key=lambda one: (SEVERITIES.index(one.severity), one.title))
 
 
@@ -99,31 +108,38 @@ def _cause(one: Missing) -> tuple[str, ...]:
     return ("name", one.provider, one.module, one.name)
 
 
-def _finding(places: Sequence[Missing], environment: Environment) -> Finding:
+def _finding(places: Sequence[Missing], environment: Environment, cures: ReleaseCures) -> Finding:
     places = sorted(places, key=lambda one: (SEVERITIES.index(one.severity), one.consumer, one.file, one.line))
     first = places[0]
     if first.kind in binary_words.TITLES:
         return binary_words.finding(places[:MOST_PLACES], environment, _when(first.way))
     consumers = list(dict.fromkeys(one.consumer for one in places))
+    life = cures.life(first, environment.version(first.provider))
     return Finding(
         rule=_RULES.get(first.kind, "linked-name-missing"),
         severity=first.severity,
         impact="wrong-result" if first.kind == "setting" else "crash",
-        title=_title(first, consumers, environment),
-        why=_why(first, environment),
+        title=_title(first, consumers, environment, _TITLES),
+        several=_title(first, consumers, environment, _SEVERAL) if _form(first) in _SEVERAL else "",
+        why=_why(first, environment, life),
         packages=environment.installed(dict.fromkeys([*consumers, first.provider])),
         facts=["source", "packages" if first.provider else "python"],
         evidence=_evidence(places, environment),
-        remedies=_remedies(first, consumers, environment),
+        remedies=_remedies(first, consumers, environment, life),
         consumer=next(iter(environment.installed(consumers)), None),
     )
 
 
-def _title(first: Missing, consumers: Sequence[str], environment: Environment) -> str:
+def _form(first: Missing) -> str:
+    """Which of the titles is that of a kind of mistake."""
+    form = "arguments" if first.kind in _ARGUMENTS else first.kind
+    return form if form in _TITLES else "name"
+
+
+def _title(first: Missing, consumers: Sequence[str], environment: Environment, titles: Mapping[str, str]) -> str:
     more = len(consumers) - 1
     who = environment.named(consumers[0]) + (f" and {more} more" if more else "")
-    how = "arguments" if first.kind in _ARGUMENTS else first.kind
-    return _TITLES.get(how, _TITLES["name"]).format(
+    return titles[_form(first)].format(
         who=who,
         python=environment.python,
         how=_ARGUMENTS.get(first.kind, "").format(detail=first.detail),
@@ -133,7 +149,7 @@ def _title(first: Missing, consumers: Sequence[str], environment: Environment) -
     )
 
 
-def _why(first: Missing, environment: Environment) -> str:
+def _why(first: Missing, environment: Environment, life: Life | None) -> str:
     span = _span(environment.standard.span(first.module, first.name)) if first.kind == "standard" else ""
     why = _WHY[first.kind].format(
         module=first.module,
@@ -144,7 +160,8 @@ def _why(first: Missing, environment: Environment) -> str:
         detail=first.detail,
         span=span,
     )
-    said = f" {first.detail}." if first.kind == "attribute" and first.detail else ""
+    known = life.said() if life else first.detail if first.kind == "attribute" else ""
+    said = f" {known}." if known else ""
     return why if first.kind == "setting" else f"{why}{said} {_when(first.way)}"
 
 
@@ -189,13 +206,14 @@ def _evidence(places: Sequence[Missing], environment: Environment) -> list[Evide
     return [*shown, fact]
 
 
-def _remedies(first: Missing, consumers: Sequence[str], environment: Environment) -> list[Remedy]:
+def _remedies(first: Missing, consumers: Sequence[str], environment: Environment, life: Life | None) -> list[Remedy]:
     """Both sides: a consumer that no longer asks, a provider that still has it."""
     change = Remedy(kind="change", text=_consumers_side(first, consumers, environment), safety="manual")
-    wanted = _wanted(first, environment)
+    wanted = requirement(life, environment.version(first.provider)) if life else _wanted(first, environment)
     if wanted:
         kind = "upgrade" if ">" in wanted else "downgrade"
-        return [change, Remedy(kind=kind, requirement=wanted, safety="workaround")]
+        action = Action(verb="install", requirements=(wanted,))
+        return [change, Remedy(kind=kind, requirement=wanted, safety="workaround", action=action)]
     if not first.provider:
         return [change]
     return [change, Remedy(kind="change", text=f"use a release of {first.provider} that still has it", safety="manual")]
@@ -230,13 +248,13 @@ def absorbed(rules: Sequence[Finding], missing: Iterable[Missing], environment: 
 
     Where a rule is about what a consumer misses, its finding gains the evidence; who else misses it is told apart.
     """
-    kept, rest = list(rules), []
+    kept, rest, cures = list(rules), [], ReleaseCures()
     each: dict[tuple[str, ...], list[Missing]] = {}
     for one in missing:
         if one.severity != "info":
             each.setdefault((*_cause(one), one.consumer), []).append(one)
     for places in each.values():
-        linked = _finding(places, environment)
+        linked = _finding(places, environment, cures)
         at = next((at for at, rule in enumerate(rules) if _is_same(rule, linked)), None)
         if at is None:
             rest += places
@@ -252,9 +270,10 @@ def _joined(rule: Finding, linked: Finding) -> Finding:
     severity = rule.severity
     if set(linked.packages) <= set(rule.packages) and len(linked.packages) != 1:
         severity = min(severity, linked.severity, key=SEVERITIES.index)
-    joined: Finding = rule.replace(
-        evidence=[*rule.evidence, *(one for one in linked.evidence if one not in rule.evidence)], severity=severity
-    )
+    facts = {one.fact for one in rule.evidence if one.fact.startswith(("packages.", "python."))}
+    known = facts | {one.source for one in rule.evidence}
+    more = [one for one in linked.evidence if one.fact not in known and one.source not in known]
+    joined: Finding = rule.replace(evidence=[*rule.evidence, *more], severity=severity)
     return joined
 
 

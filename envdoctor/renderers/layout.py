@@ -70,7 +70,7 @@ _FACTS = {
     "environment": "{value}",
     "configuration": "{value}",
 }
-_WHOLE = {"python", "start_method", "text", "environment"}
+_WHOLE = {"python", "start_method", "text", "environment", "source"}
 
 
 class Way(Record):
@@ -225,7 +225,8 @@ def _shared(findings: Sequence[Finding]) -> dict[tuple[str, ...], Evidence]:
 
 
 def _key(evidence: Evidence) -> tuple[str, ...]:
-    return evidence.fact, evidence.value, evidence.source
+    """What makes two pieces of evidence one: of a release it does not matter where it was read."""
+    return evidence.fact, evidence.value, "" if evidence.fact.startswith("packages.") else evidence.source
 
 
 def found(evidence: Evidence) -> str:

@@ -50,6 +50,31 @@ def test_the_text_names_both_sides(broken, tmp_path):
     assert "use a release of b that still has it" in text
 
 
+def test_the_cure_of_what_older_releases_have_is_a_command_and_each_provider_is_told_apart(make_environment, tmp_path):
+    folder = make_environment(sys.executable)
+    (site,) = folder.glob("lib/python3*/site-packages")
+    sources = {
+        "networkx/__init__.py": "from networkx.classes.graph import Graph\n",
+        "networkx/classes/__init__.py": "",
+        "networkx/classes/graph.py": "class Graph:\n    def __init__(self): ...\n",
+    }
+    env.write(site, b={"b.py": ""})
+    env.write(site, "3.0", networkx=sources)
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "main.py").write_text(
+        "import b\nimport networkx\nG = networkx.Graph()\nG.add_path\nG.add_cycle\nb.gone\n"
+    )
+    done = check(project, "--python", folder, "--project", ".", "--link", "--all")
+    text = " ".join(done.stdout.split())
+    assert "the project takes 2 things that networkx 3.0 does not have" in text
+    assert "networkx.Graph().add_path main.py:4" in text
+    assert "Graph.add_path is in networkx, last in 1.11, and gone in 2.4." in text
+    assert "'networkx<=1.11'" in text
+    assert "the project takes b.gone, which b 1.0 does not have" in text
+    assert "use a release of b that still has it" in text
+
+
 def test_a_root_file_system_for_another_python(tmp_path):
     prefix = tmp_path / "root" / "usr" / "local"
     (prefix / "bin").mkdir(parents=True)
