@@ -70,11 +70,13 @@ def _given(use: Use, wanted: Mapping[str, Any]) -> Verdict:
 
 
 def argument_of(use: Use, test: Mapping[str, Any]) -> Argument | None:
-    """The argument of a call that a test names by its keyword, or position ``at``."""
-    if "name" in test and test["name"] in use["keywords"]:
-        return use["keywords"][test["name"]]
+    """The argument of a call that a test names by its keyword, or position ``at``; ``hosts.port`` is an entry of it."""
+    name, _, entry = test.get("name", "").partition(".")
     at = test.get("at")
-    return use["arguments"][at] if at is not None and at < len(use["arguments"]) else None
+    found = use["keywords"].get(name) or (
+        use["arguments"][at] if at is not None and at < len(use["arguments"]) else None
+    )
+    return found.get("entries", {}).get(entry) if found and entry else found
 
 
 def _fits(argument: Argument, test: Mapping[str, Any]) -> bool:

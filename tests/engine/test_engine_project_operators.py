@@ -145,6 +145,17 @@ class TestSource:
         assert found is None
         assert trace.unknown == [("source", "main.py:3 does not tell what is given to lib.envs.Parallel")]
 
+    @pytest.mark.parametrize(("given", "expected"), [
+        (argument(entries={"host": argument("constant", value="h")}), True),
+        (argument(entries={"host": argument("constant", value="i")}), False),
+        (argument(entries={"port": argument("constant", value="h")}), False),
+        (argument("constant", value="h"), False),
+    ])  # fmt: skip
+    def test_an_entry_of_a_dictionary_that_is_given_is_tested(self, given, expected):
+        when = {"source": {"calls": ["f"], "arguments": [{"at": 0, "name": "hosts.host", "equals": "h"}]}}
+        assert verdict(when, {"source": [use(arguments=[given])]})[0] is expected
+        assert verdict(when, {"source": [use(keywords={"hosts": given})]})[0] is expected
+
     def test_one_certain_use_settles_it(self):
         when = {"source": {"calls": ["f"], "arguments": [{"at": 0, "is": ["lambda"]}]}}
         assert verdict(when, {"source": [use(open=True), use(arguments=[argument("lambda")])]})[0] is True

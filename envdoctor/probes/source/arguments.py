@@ -167,7 +167,7 @@ class Arguments:
         if any(one.spared for one in flat):
             answer["provided"] = True
         if depth == 0:
-            self._entries(found, answer)
+            self._entries(flat, answer)
         return answer
 
     def _values(self, flat: list[Value]) -> dict[str, Any]:
@@ -296,13 +296,13 @@ class Arguments:
         maker = self._makes(found[0], depth + 1)
         return {"maker": maker} if maker else {}
 
-    def _entries(self, found: list[Value], answer: dict[str, Any]) -> None:
-        """The entries of a dictionary, by key; ``open`` where others may be among them."""
-        dicts = [one for one in found if one.kind == "dict"]
+    def _entries(self, flat: list[Value], answer: dict[str, Any]) -> None:
+        """The entries of a dictionary, or of those in a list, by key; ``open`` where others may be among them."""
+        dicts = [one for one in flat if one.kind == "dict"]
         if not dicts:
             return
         entries: dict[str, Any] = {}
-        unknown = len(dicts) < len(found)
+        unknown = len(dicts) < len(flat)
         for one in dicts:
             for key, value, place in one.parts[:MOST_ENTRIES]:
                 known = isinstance(key, ast.Constant) and isinstance(key.value, str)

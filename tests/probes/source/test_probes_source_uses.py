@@ -457,6 +457,23 @@ def test_what_importing_the_file_reaches(source, guarded):
     assert use["guarded"] is guarded
 
 
+@pytest.mark.parametrize(
+    ("given", "entries", "more"),
+    [
+        ("[{'host': 'h', 'port': 1}]", ["host", "port"], None),
+        ("[{'host': 'h'}, {'scheme': 'http'}]", ["host", "scheme"], None),
+        ("hosts", ["host"], None),
+        ("[{'host': 'h'}, other()]", ["host"], True),
+        ("[{'host': 'h', **more}]", ["host"], True),
+    ],
+)
+def test_entries_of_the_dictionaries_in_a_list(given, entries, more):
+    (use,) = calls(f"import a\nhosts = [dict(host='h')] if a.x else [{{'host': 'i'}}]\na.b({given})\n", "a.b")
+    (argument,) = use["arguments"]
+    assert sorted(argument["entries"]) == entries
+    assert argument.get("open") == more
+
+
 def test_a_call_with_everything():
     source = "import a\nn = 4\na.b(1,\n    *rest, k={'x': 'y', **z}, n=n, s=[1, 2], **more)\n"
     (use,) = calls(source, "a.b")
