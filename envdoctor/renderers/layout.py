@@ -17,19 +17,30 @@ if TYPE_CHECKING:
 _FLAGS = {"present", "absent", "missing", "set", "unset", "installed", "not installed", "not set"}
 
 
+#: How the names begin under which the linker's findings are shown.
+LINKED = "linked-"
 #: What is written above findings that no rule made, and above rules that come after those.
 DERIVED = "Derived from the text, proven by nobody:"
 BEHIND = "Rules that fit less well:"
 
 
 def together(report: Report) -> tuple[str, str] | None:
-    """Where several groups have ways out, which may fight: who plans one set of changes, and what that ends."""
-    found = [group.findings[0] for group in report.groups if any(one.action for one in group.remedies)]
+    """Where several groups have ways out, which may fight: who plans one set of changes, and what that ends.
+
+    What the linker finds is not planned for.
+    """
+    linked = [group for group in report.groups if group.findings[0].rule.startswith(LINKED)]
+    cured = [group for group in report.groups if any(one.action for one in group.remedies)]
+    found = [group.findings[0] for group in cured if group not in linked]
     if explains(report) or len(found) < 2:  # noqa: PLR2004 - one is alone
         return None
+    of_rules = " of rules" if linked else ""
     if any(one.severity == "error" for one in found):
-        return "envdoctor fix", "plans one set of changes that ends every error"
-    return "envdoctor fix --all", "plans one set of changes that ends them all"
+        return "envdoctor fix", f"plans one set of changes that ends every error{of_rules}"
+    return (
+        "envdoctor fix --all",
+        f"plans one set of changes that ends {'all findings of rules' if of_rules else 'them all'}",
+    )
 
 
 def derived(finding: Finding) -> bool:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from envdoctor import renderers
 from envdoctor.errors import UsageError
-from envdoctor.model import Evidence, Group, Remedy, Report, Snapshot, UnknownFact
+from envdoctor.model import Action, Evidence, Group, Remedy, Report, Snapshot, UnknownFact
 from envdoctor.renderers import layout, line, page, terminal
 
 REPORTS = {
@@ -262,3 +262,33 @@ def test_remedies_without_a_command(remedy, said):
 def test_an_unknown_format_is_a_usage_error():
     with pytest.raises(UsageError, match="text, json, markdown"):
         renderers.load("xml")
+
+
+def _cured(rule, severity):
+    remedy = Remedy(kind="install", requirement="a<2", action=Action(verb="install", requirements=("a<2",)))
+    finding = samples.PICKLE.replace(rule=rule, severity=severity, remedies=[remedy])
+    return Group(title=rule, findings=[finding], remedies=[remedy])
+
+
+@pytest.mark.parametrize(
+    ("found", "end"),
+    [
+        ([("a", "error"), ("b", "warning")], "envdoctor fix plans one set of changes that ends every error"),
+        ([("a", "warning"), ("b", "warning")], "envdoctor fix --all plans one set of changes that ends them all"),
+        (
+            [("a", "error"), ("b", "error"), ("linked-name-missing", "error")],
+            "envdoctor fix plans one set of changes that ends every error of rules",
+        ),
+        (
+            [("a", "warning"), ("b", "warning"), ("linked-name-missing", "warning")],
+            "envdoctor fix --all plans one set of changes that ends all findings of rules",
+        ),
+        ([("a", "error"), ("linked-name-missing", "error")], None),
+        ([("a", "error")], None),
+    ],
+)
+def test_what_a_plan_would_end_is_said_where_there_is_something_to_plan(found, end):
+    groups = [_cured(*one) for one in found]
+    report = samples.CHECK.replace(groups=groups, findings=[one for group in groups for one in group.findings])
+    said = [row.split(None, 1)[1] for row in plain(report, width=120).splitlines() if row.startswith("together")]
+    assert said == ([end] if end else [])
