@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from envdoctor.engine.suspects import Parties
     from envdoctor.model import Snapshot
 
+    Held = Mapping[str, Sequence[str]]
+
 STATUS = "derived"
 MOST_FINDINGS, _MOST_FRAMES, _MOST_LINKS = 2, 3, 2
 _CONSTRUCTORS = frozenset({"__init__", "__new__"})
@@ -81,19 +83,18 @@ def _made(clue: Clue) -> str:
     return found[-1] if found else ""
 
 
-def held(
-    clues: Sequence[Clue], holders: Callable[[list[str]], Mapping[str, Sequence[str]]]
-) -> dict[str, dict[str, Sequence[str]]]:
+def held(clues: Sequence[Clue], holders: Callable[[list[str]], Sequence[Held]]) -> dict[str, Held]:
     """The distributions that have or had what messages name without a module, by what they say.
 
-    ``holders`` are those of the name with its class or function, ``words`` those of the last part of it in any class.
+    ``holders`` are those of the name with its class or function, or where it is not known whose the name is, those of
+    the class; ``exact`` are the former alone; ``words`` those of the last part of the name in any class.
     """
     ends = endings(clues)
     last = {said: one[re.search(r"[.:]?\w*$", one).start() :] for said, one in ends.items()}  # type: ignore[union-attr]
     long = {said: word for said, word in last.items() if len(word) > _DISTINCT}
-    found = holders([*{*ends.values(), *long.values()}])
-    by_said = {"holders": ends, "words": long}
-    return {kind: {said: found.get(one, ()) for said, one in some.items()} for kind, some in by_said.items()}
+    exact, of_class = holders([*{*ends.values(), *long.values()}])
+    by_said = {"exact": (ends, exact), "holders": (ends, {**exact, **of_class}), "words": (long, {**exact, **of_class})}
+    return {kind: {said: found.get(one, ()) for said, one in some.items()} for kind, (some, found) in by_said.items()}
 
 
 def questions(clues: Sequence[Clue], names: Names, snapshot: Snapshot, seen: Mapping[str, Any]) -> dict[str, list[Any]]:

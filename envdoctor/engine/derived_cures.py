@@ -133,7 +133,8 @@ def _required(case: Case, cure: str, fields: Mapping[str, str]) -> Iterator[Reme
 
 def _text_requires(case: Case, cure: str, fields: Mapping[str, str]) -> Iterator[Remedy]:
     """The requirement that the text itself states: a command only for what is known, since anybody can write a text."""
-    stated = _plain(case.said.get("requirement", "")) or case.who.provider or ""
+    named = case.who.provider if "distribution" in case.said else None
+    stated = _plain(case.said.get("requirement", "")) or named or ""
     parsed = parse(stated) if stated else None
     if parsed is None or (parsed[0] in case.snapshot.packages and not parsed[1]):
         return

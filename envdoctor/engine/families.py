@@ -141,6 +141,7 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
     ("stated", "", r"(?P<consumer>[A-Za-z][\w.-]+) (?:needs|requires) (?:the )?[`'\"]?(?P<distribution>[A-Za-z][\w.-]+)[`'\"]?(?= (?:package|library|module|when|to be installed)|[.,]|$)"),
     ("announced", "", r"`?'?(?P<module>[A-Za-z_]\w*)\.(?P<name>[A-Za-z_][\w.]*)(?:\(\))?'?`? (?:module |function |class |attribute )?(?:was|is|has been|have been|were) (?:now |a )?(?:removed|moved|renamed|deprecated|replaced|no longer|expired|separate)"),
     ("announced", "", r"(?:[Oo]ption|[Ss]etting|[Aa]rgument|[Pp]arameter|[Kk]ey(?:word)?|[Cc]ommand|[Ff]lag|[Mm]odule|[Cc]lass|[Ff]unction|[Mm]ethod|[Ff]ield|[Vv]alue) [`'\"]?(?P<name>[\w.-]+)[`'\"]? (?:was|has been|is) (?:removed|renamed|moved|no longer \w+)(?: (?:from|in|by|to) (?:the )?(?P<distribution>[A-Za-z][\w-]+))?"),
+    ("announced", "", r"(?P<name>[A-Za-z_]\w*) is no longer an? [\w -]{1,40} (?:of|in) the (?P<module>[A-Za-z]\w+) (?:package|library)"),
     ("announced", "", r"[`'\"](?P<name>[A-Za-z_]\w*)(?:\(\))?[`'\"] (?:was|has been|is) (?:now )?(?:removed|moved|renamed|expired)[^\n]{0,100}"),
     ("announced", "", rf"pip install (?:-U |--upgrade )?[\"'`]?(?P<requirement>{_NAME}(?:\[[\w,]+\])?(?:{_SPEC})?)"),
 )  # fmt: skip

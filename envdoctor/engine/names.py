@@ -20,10 +20,10 @@ _VERSIONED = re.compile(r"_v\d+\w*$")
 class Names:
     """Maps import names, classes and symbols to distributions.
 
-    ``vocabulary`` has ``imports``, ``families``, ``classes``, ``symbols``, ``voices`` and ``stands_in``; ``installed``
-    are normalised names; ``provided`` maps an import name to the distributions whose files it is among; ``library``
-    knows the standard library, as ``linker.standard.Standard`` does; ``roots`` are import names that were read from
-    wheels, with the distributions that each may be of, the likeliest first.
+    ``vocabulary`` has ``imports``, ``families``, ``classes``, ``aliases``, ``symbols``, ``voices`` and ``stands_in``;
+    ``installed`` are normalised names; ``provided`` maps an import name to the distributions whose files it is among;
+    ``library`` knows the standard library, as ``linker.standard.Standard`` does; ``roots`` are import names that were
+    read from wheels, with the distributions that each may be of, the likeliest first.
     """
 
     def __init__(
@@ -37,6 +37,7 @@ class Names:
         self._imports: Mapping[str, str | None] = vocabulary.get("imports", {})
         self._members: Mapping[str, Sequence[str]] = vocabulary.get("families", {})
         self.classes: Mapping[str, str] = vocabulary.get("classes", {})
+        self.aliases: Mapping[str, Sequence[str]] = vocabulary.get("aliases", {})
         self.symbols: Mapping[str, str] = vocabulary.get("symbols", {})
         self.voices: Mapping[str, str] = vocabulary.get("voices", {})
         self.loaders: Mapping[str, str] = vocabulary.get("loaders", {})

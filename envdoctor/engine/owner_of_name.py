@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: Families whose name may be of a class or function of anybody's.
 _OF_ANYBODY = frozenset({"missing-attribute", "signature"})
+#: The name of a class of several words.
+_WORDS = re.compile(r"(?:[A-Z][a-z0-9]+){2,}")
 
 
 def guessed(clue: Clue, names: Names, around: Sequence[Owner], seen: Mapping[str, Any]) -> list[str]:
@@ -87,18 +89,37 @@ def _owner(clue: Clue, names: Names, around: Sequence[Owner], seen: Mapping[str,
         return None if owner == "system" else owner
     ever = _of_history(clue, names, around, seen)
     of_call = ever if "function" in said and said.get("name") else None  # a class of that name may be of many
-    return of_call or _of_type(said, names, seen) or ever
+    kind = _of_type(said, names, seen)
+    lost = seen.get("exact", {}).get(clue.said, ())
+    if lost and kind not in {*lost, "python"}:
+        kind = None  # others lost it from a class of that name, and this one has not
+    return of_call or kind or ever
 
 
 def _of_history(clue: Clue, names: Names, around: Sequence[Owner], seen: Mapping[str, Any]) -> str | None:
     """The one distribution that has or had what a message names without saying whose it is, if it may be installed."""
     held, words = (seen.get(kind, {}).get(clue.said, ()) for kind in ("holders", "words"))
+    held = _of_aliases(held, around, names)
     found = [one for one in held if one in words]
-    if not found and (place := innermost(around)) is not None and place.own and clue.said in seen.get("words", {}):
+    is_own = not found and (place := innermost(around)) is not None and place.own and clue.said in seen.get("words", {})
+    if is_own and not _is_rare(clue, names, held):
         return None  # a class of anybody's own may be called so as well
     found = found or [*held]
     there = [name for name in map(names.present, found) if name] if names.installed else found
     return there[0] if len(there) == 1 else None
+
+
+def _is_rare(clue: Clue, names: Names, held: Sequence[str]) -> bool:
+    """Whether a class is hardly anybody's own: one that has it is installed, or its name is of several words."""
+    owner = clue.groups.get("owner") or clue.groups.get("function", "").partition(".")[0]
+    return any(map(names.present, held)) if names.installed else _WORDS.fullmatch(owner) is not None
+
+
+def _of_aliases(held: Sequence[str], around: Sequence[Owner], names: Names) -> Sequence[str]:
+    """Those of some distributions that are imported under a name which the failing line reads from, if any are."""
+    read = re.findall(r"(?<![\w.'\"])([A-Za-z_]\w*)\.", code_of(innermost(around)))
+    meant = {one for word in read for one in names.aliases.get(word, ())}
+    return [one for one in held if one in meant] or held
 
 
 def _of_type(said: Mapping[str, str], names: Names, seen: Mapping[str, Any]) -> str | None:

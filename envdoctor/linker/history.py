@@ -71,8 +71,7 @@ class History:
     def holders(self, endings: Iterable[str]) -> dict[str, list[str]]:
         """By the end of a name, the distributions that have or had one in some releases and not in others.
 
-        Where there is none, those that have a class of the name that it begins with. An end that begins with a dot or
-        a colon is of any class.
+        An end that begins with a dot or a colon is of any class.
         """
         wanted = {one: f'{"" if one[0] in ".:" else "."}{one}"'.encode() for one in endings}
         found: dict[str, list[str]] = {one: [] for one in wanted}
@@ -80,9 +79,9 @@ class History:
             data = b"" if member in {ROOTS, CLASSES} else self._archive.read(member)
             for one in (one for one, word in wanted.items() if word in data):
                 found[one].append(member.removesuffix(".json"))
-        return {**found, **self._with_class(one for one in found if not found[one])}
+        return found
 
-    def _with_class(self, endings: Iterable[str]) -> dict[str, list[str]]:
+    def with_class(self, endings: Iterable[str]) -> dict[str, list[str]]:
         """By the end of a name, the distributions that have a class of the name that it begins with."""
         first = {one: one.partition(".")[0] for one in endings}
         classes = self._classes() if first else {}
@@ -229,10 +228,15 @@ def shipped() -> History | None:
     return None
 
 
-def holders(endings: Iterable[str]) -> dict[str, list[str]]:
-    """The distributions that may have each name of which only the end is known."""
+def holders(endings: Iterable[str]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """The distributions that may have each name of which only the end is known.
+
+    First those that have or had it in some releases and not in others; where there are none, those that have a class of
+    the name that it begins with.
+    """
     history = shipped() if endings else None
-    return history.holders(endings) if history else {}
+    found = history.holders(endings) if history else {}
+    return found, history.with_class(one for one in found if not found[one]) if history else {}
 
 
 def imports() -> dict[str, list[str]]:

@@ -139,7 +139,7 @@ def _proofs(rules: Iterable[Rule]) -> dict[str, Any]:
 
 #: The sections of the vocabulary that error texts are read by.
 _WORDS = (
-    *("imports", "families", "classes", "symbols", "plugins", "loaders", "voices", "stands_in"),
+    *("imports", "families", "classes", "aliases", "symbols", "plugins", "loaders", "voices", "stands_in"),
     *("hooks", "dotted", "makes", "compiled", "generated", "libraries", "machine"),
 )
 

@@ -290,6 +290,7 @@ _SHAPES: dict[str, type] = {
     "images": dict,
     "imports": dict,
     "classes": dict,
+    "aliases": dict,
     "symbols": dict,
     "plugins": dict,
     "loaders": dict,

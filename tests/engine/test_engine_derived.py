@@ -17,6 +17,7 @@ WORDS = {
     "imports": {"rightmod": "right-pad", "lib": None, "ns.cloud.*": "ns-cloud-*"},
     "families": {"left": ["left-cpu"]},
     "classes": {"Frame": "left"},
+    "aliases": {"rp": ["right-pad", "far"]},
     "symbols": {"_ZN4left": "left", "Py": "python", "GLIBC": "system"},
     "voices": {r"error in [\w.-]+ setup command": "builder", "stanza \\w+ refused": "left"},
     "plugins": {"left": "left-*"},
@@ -574,6 +575,51 @@ def test_a_function_that_the_statement_does_not_name_is_not_taken_from_a_history
     assert list(found.packages) == ["right-pad", "left"]
     near = derived(stacked(frames[0], ("right_pad/b.py", "x.concatenate(**options)"), error=said), seen=holders)
     assert list(near[0].packages) == ["right-pad", "far-away"]
+
+
+LESS_GO = "TypeError: {}.go() got an unexpected keyword argument 'loud'"
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "seen", "packages"),
+    [
+        # whose it is says the name under which a module is imported by convention
+        (
+            "rp.read(x).go()",
+            "AttributeError: 'Frame' object has no attribute 'go'",
+            {"exact": ["near", "far"]},
+            ["far"],
+        ),
+        # the class of that name that the vocabulary knows has not lost this
+        ("x.go()", "AttributeError: 'Frame' object has no attribute 'go'", {"exact": ["near"]}, ["near"]),
+        ("x.go()", "AttributeError: 'Frame' object has no attribute 'go'", {"exact": ["near", "left"]}, ["left"]),
+        ("x.go()", "AttributeError: 'Frame' object has no attribute 'go'", {}, ["left"]),
+        # a name of several words is hardly that of a class of the user's own
+        ("x.go(loud=1)", LESS_GO.format("FigureBase"), {"holders": ["far"], "words": ["near"]}, ["far"]),
+        ("x.go(loud=1)", LESS_GO.format("Figure"), {"holders": ["far"], "words": ["near"]}, []),
+    ],
+)
+def test_whose_a_class_without_a_module_is_that_own_code_uses(code, error, seen, packages):
+    said = error.partition(": ")[2]
+    seen = {"holders": seen.get("exact", ()), **seen}
+    found = derived(
+        stacked(("/home/u/run.py", code), error=error), seen={kind: {said: one} for kind, one in seen.items()}
+    )
+    assert [name for one in found for name in one.packages] == packages
+
+
+def test_what_a_library_says_of_itself_is_no_wish_to_install_it():
+    error = "AttributeError: go is no longer a top-level attribute of the rightmod package."
+    (found,) = derived(stacked(("/home/u/run.py", "rightmod.go()"), error=error))
+    assert (found.rule, list(found.packages)) == ("derived-announced-change", ["right-pad"])
+    assert "install right-pad" not in remedies(found)
+
+
+def test_a_class_that_an_installed_distribution_has_is_that_one():
+    error = LESS_GO.format("Figure")
+    seen = {kind: {error.partition(": ")[2]: [name]} for kind, name in (("holders", "left"), ("words", "near"))}
+    (found,) = derived(stacked(("/home/u/run.py", "x.go(loud=1)"), error=error), snapshot({"left": "2.0"}), seen)
+    assert list(found.packages) == ["left"]
 
 
 def test_a_file_that_is_not_there_is_of_the_distribution_that_its_path_is_in():

@@ -50,7 +50,8 @@ def test_a_parameter_counts_as_there_where_a_function_takes_any(history):
 def test_a_class_of_the_newest_release_tells_whose_it_is_where_it_lost_nothing(history):
     asked = ["Job.stop", "Worker.anything", "Other.anything", ".stop", ".start_late"]
 
-    assert history.holders(asked) == dict(zip(asked, [["dist"], ["dist"], [], ["dist"], []]))
+    assert history.holders(asked) == dict(zip(asked, [["dist"], [], [], ["dist"], []]))
+    assert history.with_class(asked[1:3]) == {"Worker.anything": ["dist"], "Other.anything": []}
     assert history.imports() == {"a": ["dist"]}
 
 
