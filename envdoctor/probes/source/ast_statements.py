@@ -117,6 +117,9 @@ class Walker(Expressions):
         self._read(node.value, place)
         if isinstance(node.target, ast.Name):
             self._extend(node.target, node.value, place)
+        elif isinstance(node.target, ast.Attribute):  # it is read first
+            read = ast.Attribute(node.target.value, node.target.attr, ast.Load())
+            self._read(ast.copy_location(read, node.target), place)
 
     def _for(self, node: Any, place: Place) -> None:
         self._read(node.iter, place)

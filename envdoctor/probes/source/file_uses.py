@@ -151,10 +151,10 @@ class _File:
         scopes = list(below(self.module)) if patterns.any else []
         relevance = Relevance(scopes, patterns)
         for node, place in _reads(scopes, unwritten=patterns.unwritten):
-            target = node.func if isinstance(node, ast.Call) else node
-            concerned = relevance.concerns(target) or is_constructor_above(target)
-            if concerned and not place.block.spared & ATTRIBUTES and len(found) < MOST_USES:
-                found += ((use, place) for use in self._matching(node, target, place, patterns))
+            for one, target in _parts(node):
+                concerned = relevance.concerns(target) or is_constructor_above(target)
+                if concerned and not place.block.spared & ATTRIBUTES and len(found) < MOST_USES:
+                    found += ((use, place) for use in self._matching(one, target, place, patterns))
         is_given = any(map(_is_given_function, (use for use, _ in found)))
         return self._by_end(found), self.arguments.parent.program() if is_given else None
 
@@ -289,6 +289,15 @@ class _File:
                     if found.get("made_by"):
                         answer[method.name] = found
         return answer
+
+
+def _parts(node: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What is read, and what of it is the name: ``a.b.c(1)`` calls ``a.b.c``, and reads ``a.b`` on the way."""
+    target = node.func if isinstance(node, ast.Call) else node
+    yield node, target
+    while isinstance(target, ast.Attribute) and isinstance(target.value, ast.Attribute):
+        target = target.value
+        yield target, target
 
 
 def _reads(scopes: Iterable[Scope], *, unwritten: bool) -> Iterator[tuple[ast.expr, Place]]:
