@@ -225,10 +225,16 @@ class Linker:
         if export is None:
             starred = self._by_star(".".join(rest), where, depth)
             return self._follow(starred, where, depth + 1) if starred else (full, None, where)
-        meant = export.get("ref", "").rstrip(".")
+        meant = export.get("ref", "").rstrip(".") or (self._only_maker(export) if len(rest) > 1 else "")
         if meant:
             return self._follow(".".join([meant, *rest[1:]]), where, depth + 1)
         return full, export if len(rest) == 1 else _method(export, rest[1:]), where
+
+    def _only_maker(self, export: dict[str, Any]) -> str:
+        """What is of elsewhere and made all that an object may be: an attribute of it is one of what made it."""
+        made = export.get("made_by", ())
+        is_made = len(made) == 1 and export["is"] in (["instance"], ["result"])
+        return made[0] if is_made and not self.concerns(made[0]) else ""
 
     def _by_star(self, rest: str, file: str, depth: int) -> str | None:
         """The name of what a star import brings: of the last file of the project that has it, else of elsewhere."""

@@ -18,6 +18,7 @@ from envdoctor.probes.source.abstract_values import (
     is_transparent,
     joined,
     last,
+    names_class,
     part_of,
     passed_on,
     qualified,
@@ -53,6 +54,11 @@ MOST_NESTED = 100
 _BUILTINS = frozenset(dir(builtins))
 _VIEWS = {"keys", "values", "items"}
 _SAME_ELEMENTS = {"builtins.list", "builtins.tuple", "builtins.set", "builtins.sorted", "builtins.reversed"}
+
+
+def _is_object(one: Value) -> bool:
+    """Whether a value of elsewhere is an object: something that was made, or an attribute that is called like one."""
+    return one.kind in {"made", "member"} or (one.kind == "ref" and "." in one.name and not names_class(one.name))
 
 
 class Resolver:
@@ -352,7 +358,7 @@ class Resolver:
             ] or [UNKNOWN]
         if isinstance(getattr(node.slice, "value", None), int):
             return self.elements((UNKNOWN if last(one.name) == ITEM else one for one in base), parts=True)
-        held = [one for one in base if one.kind in {"made", "member"} and one.scope is None]
+        held = [one for one in base if one.scope is None and _is_object(one)]
         found = [Value("made", joined(one.name, ITEM), node=node, place=place).through(one) for one in held]
         return [*found, *self.elements(one for one in base if one not in held)]
 

@@ -45,6 +45,8 @@ _FURTHEST = 300
 _FROM = re.compile(rb"(?:^|[:;])\s*from(?![\w])([\w.\s\\]+)\Z")
 #: The first word of a dotted name.
 _MODULE = re.compile(rb"(?<![\w.])[A-Za-z_]\w*")
+#: What a line has before the call whose result it assigns to a name of the module.
+_NAME = re.compile(rb"([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=[ \t]*(?:[A-Za-z_][\w.]*\.)?")
 _ALIAS = re.compile(rb"([\w.]+)\s+as\s+(\w+)")
 _GLOB = frozenset("*?[")
 #: Segments of a pattern that names something of a module directly.
@@ -73,6 +75,7 @@ class Prefilter:
         self._importing = functools.cache(lambda word: _files(self._statements.get(word, ())))
         self._linking = functools.cache(lambda word: _files(self._statements.get(word, ()), lambda one: one.is_own))
         self._naming = functools.cache(self._named)
+        self._having = functools.cache(self._had)
         self._words = functools.cache(lambda file: set(_WORD.findall(project.read(file))))
         self._taken = functools.cache(lambda file, name: _taken(project.read(file), name))
 
@@ -93,7 +96,7 @@ class Prefilter:
         literal = [one.encode() for one in pattern if _GLOB.isdisjoint(one)]
         is_rooted = _GLOB.isdisjoint(pattern[0])
         files = self._files if is_rooted else set(self._project.mentioning(max(literal, key=len)))
-        files = files.intersection(*map(self._naming, literal[is_rooted:]))
+        files = files.intersection(*(self._naming(one) | self._having(one) for one in literal[is_rooted:]))
         if is_rooted:
             files = self._reaching(literal, files)
         for glob in pattern:
@@ -115,6 +118,7 @@ class Prefilter:
         for word in literal[1:]:
             if any(root in one.roots for name in (word, _STAR) for one in self._statements.get(name, ())):
                 found |= self._linking(word) | {file for file in (starred & files) - found if word in self._words(file)}
+            found |= self._having(word)
         return found & files
 
     @functools.cached_property
@@ -130,6 +134,14 @@ class Prefilter:
         """The files that import a word, read it as an attribute, or may have it of an import of all names."""
         found = self._importing(word) | self._attributes.get(word, set())
         return found | {file for file in self._importing(_STAR) - found if word in self._words(file)}
+
+    def _had(self, word: bytes) -> set[str]:
+        """The files that may have, from another file of the project, an object that a call of this name made there."""
+        makers = self._importing(word) | self._attributes.get(word, set())
+        made = {name for file in makers for name in _assigned(self._project.read(file), word)}
+        found = set().union(*(self._linking(name) | self._attributes.get(name, set()) for name in made))
+        starred = self._linking(_STAR) - found if made else ()
+        return found | {file for file in starred if not made.isdisjoint(self._words(file))}
 
     def _adjacent(self, files: set[str], root: bytes, last: bytes) -> set[str]:
         """Those of some files where a name is read from its module itself, or the module is given another name."""
@@ -173,6 +185,16 @@ def _taken(data: bytes, name: bytes) -> tuple[set[bytes], bool]:
         elif not passed:
             passed = _PASSED.search(data, max(found.start() - _BEFORE, 0), found.start()) is not None
     return attributes, passed
+
+
+def _assigned(data: bytes, word: bytes) -> Iterator[bytes]:
+    """The names at the top of a module to which what a call of a name returns is assigned."""
+    at = data.find(word + b"(")
+    while at >= 0:
+        found = _NAME.fullmatch(data, data.rfind(b"\n", 0, at) + 1, at)
+        if found is not None:
+            yield found[1]
+        at = data.find(word + b"(", at + 1)
 
 
 @functools.lru_cache(maxsize=256)

@@ -121,6 +121,36 @@ def test_names_that_files_of_the_project_hand_on(files, source, found):
     assert ["train.py" for use in answer if use["kind"] == "call"] == ["train.py"] * found
 
 
+OBJECTS = {
+    "ext.py": "from lib import App\nimport lib.db\napp = App('a')\nclient: lib.db.Client = lib.db.Client(1)\n"
+    "other = App() if client else lib.Other()\nclass Own(App):\n    pass\nown = Own()\n",
+    "pkg/__init__.py": "from .inner import app\n",
+    "pkg/inner.py": "import lib\napp = lib.App(\n    1)\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("source", "pattern", "lines"),
+    [
+        ("from ext import app\n@app.first\ndef f(): ...", "lib.App.first", [2, 2]),
+        ("from ext import app as theirs\ntheirs.first(1)", "lib.**.App.first", [2]),
+        ("import ext\next.app.first(1)", "lib.App.first", [2]),
+        ("import ext as e\ne.client.read(1)", "lib.**.Client.read", [2]),
+        ("from ext import client\nclient['a']['b'].insert(1)", "lib.**.Client.*.*.insert", [2]),
+        ("from ext import client\nclient.a.b.insert(1)", "lib.**.Client.*.*.insert", [2]),
+        ("from pkg import app\napp.first(1)", "lib.App.first", [2]),
+        ("from ext import *\napp.first(1)", "lib.App.first", [2]),
+        ("from ext import other\nother.first(1)", "lib.App.first", []),  # it may be another thing
+        ("from ext import app\napp.first(1)", "lib.Other.first", []),
+        ("from ext import app\napp.second(1)", "lib.App.first", []),
+        ("from elsewhere import app\napp.first(1)", "lib.App.first", []),
+    ],
+)
+def test_an_object_of_another_file_is_what_made_it(source, pattern, lines):
+    answer = uses(Project.of({**OBJECTS, "main.py": source}), pattern)
+    assert [use["line"] for use in answer["found"] if use["file"] == "main.py" and use["kind"] != "import"] == lines
+
+
 def test_files_that_name_each_other_in_a_circle():
     files = {"a.py": "from b import x\nimport torch\ntorch.f(x, x())", "b.py": "from a import x\n"}
     (use,) = [use for use in uses(Project.of(files), "torch.f")["found"] if use["kind"] == "call"]
