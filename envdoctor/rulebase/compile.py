@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from envdoctor.rulebase.rule import Rule
 
 #: Exceptions that are caught for many reasons, and those of imports and names, which are provided for otherwise.
-_CAUGHT_FOR_MANY_REASONS = {"", "AttributeError", "ImportError", "ModuleNotFoundError"}
+_CAUGHT_FOR_MANY_REASONS = {"AttributeError", "ImportError", "ModuleNotFoundError"}
 _CAUGHT_FOR_MANY_REASONS |= {"Exception", "KeyError", "OSError", "RuntimeError", "ValueError"}
 _TEXT_KEYS = ("title", "several", "severity", "impact", "why", "references")
 
@@ -60,11 +60,15 @@ def compile_rule(rule: Rule, vocabulary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def note_raised(condition: Sequence[Any], symptoms: Iterable[Mapping[str, Any]]) -> None:
-    """Add to the tests of calls the exceptions of the symptoms: code that catches just one of these provides for it."""
-    names = {str(one.get("raises", "")).rpartition(".")[2] for one in symptoms} - _CAUGHT_FOR_MANY_REASONS
+    """Add to the tests of calls the exceptions of the symptoms: code that catches just one of these provides for it.
+
+    Where a rule asks for calls that are ``uncaught``, those that are caught for many reasons too.
+    """
+    every = {str(one.get("raises", "")).rpartition(".")[2] for one in symptoms} - {""}
     for leaf in leaves_of(condition):
-        if names and leaf[:2] == ["source", "call"]:
-            leaf[3]["raises"] = sorted(names)
+        if leaf[:2] == ["source", "call"]:
+            names = every if leaf[3].get("uncaught") else every - _CAUGHT_FOR_MANY_REASONS
+            leaf[3].update({"raises": sorted(names)} if names else {})
 
 
 def _consumer(name: str, line: Mapping[str, Any]) -> dict[str, Any]:

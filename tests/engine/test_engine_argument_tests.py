@@ -104,6 +104,21 @@ def test_who_catches_just_what_the_rule_says_provides_for_it(code, found):
     assert judged(rule, {"a.py": CALL % code}, symptoms=symptoms)[0] is found
 
 
+@pytest.mark.parametrize(
+    ("caught", "uncaught", "found"),
+    [
+        ("OSError", True, False),
+        ("(KeyError, OSError)", True, False),
+        ("ImportError", True, True),
+        ("OSError", False, True),  # which is caught for many reasons
+    ],
+)
+def test_a_rule_about_calls_that_are_uncaught_spares_what_catches_its_own_symptom(caught, uncaught, found):
+    rule = {"source": {"calls": ["lib.call"], **({"uncaught": True} if uncaught else {})}}
+    code = CALL % f"try:\n    lib.call(1)\nexcept {caught}:\n    pass"
+    assert judged(rule, {"a.py": code}, symptoms=[{"raises": "OSError", "message": "old"}])[0] is found
+
+
 BELOW = "class B(A):\n    def __init__(self):\n        super().__init__(1)"
 
 

@@ -41,6 +41,8 @@ MOST_USES = 20_000
 #: Before 3.11, Python's own parser could run out of stack on long chains of operators.
 _MOST_OPERATORS = 160_000
 _LAST_PLACE = 1 << 60
+#: So many names on the way to an attribute are looked at.
+_MOST_PARTS = 8
 _NO_MODULES = ("builtins.", OWN)
 
 
@@ -295,7 +297,9 @@ def _parts(node: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
     """What is read, and what of it is the name: ``a.b.c(1)`` calls ``a.b.c``, and reads ``a.b`` on the way."""
     target = node.func if isinstance(node, ast.Call) else node
     yield node, target
-    while isinstance(target, ast.Attribute) and isinstance(target.value, ast.Attribute):
+    for _ in range(_MOST_PARTS):
+        if not (isinstance(target, ast.Attribute) and isinstance(target.value, ast.Attribute)):
+            return
         target = target.value
         yield target, target
 
