@@ -114,7 +114,8 @@ class Asked:
                     self._add(leaf.value)
 
     def _add(self, value: Mapping[str, Any]) -> None:
-        arguments = {one["name"] for one in (*value.get("arguments", ()), *value.get("without", ())) if "name" in one}
+        tests = (*value.get("arguments", ()), *value.get("without", ()))
+        arguments = {one["name"].partition(".")[0] for one in tests if "name" in one}
         for verb in USES:
             for glob in value.get(verb, ()):
                 self._globs.setdefault(_last(glob), []).append(glob)

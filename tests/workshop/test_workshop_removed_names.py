@@ -91,6 +91,7 @@ def test_names_modules_members_and_parameters_that_went_are_printed_by_what_they
         ("source: {imports: left.more}", "more"),
         ('source: {calls: "left.**.Box.open"}', "open"),
         ("source: {calls: left.pad, argument: {name: fill}}", "fill"),
+        ("source: {calls: left.pad, without: [fill.colour]}", "fill"),
         ("any: [{source: {calls: left.trim}}, {not: {source: {uses: left.Gone}}}]", "Gone"),
     ],
 )

@@ -25,8 +25,8 @@ def parser() -> Parser:
         "the public modules, names, attributes and parameters that went between them and that no rule asks a "
         "project's source for. Nothing is installed or executed; what a release makes while it runs, and what its "
         "compiled modules have, is not seen, and some of what is printed is nothing that people use.",
-        epilog="examples:\n  envdoctor rules gaps flask23-names-in-code\n"
-        "  envdoctor rules gaps --of flask          between all minor versions of a distribution\n",
+        epilog="examples:\n  envdoctor rules gaps my-cause\n"
+        "  envdoctor rules gaps --of DISTRIBUTION   between all minor versions\n",
     )
     made.add_argument("rule", nargs="*", help="ids, files or directories (default: every rule of rules/)")
     made.add_argument("--of", action="append", default=[], metavar="NAME", help="every edge of this distribution")
