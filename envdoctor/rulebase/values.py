@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
 import warnings
 
@@ -13,10 +15,14 @@ from envdoctor.rulebase.document import shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from envdoctor.rulebase.document import Node
 
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?", re.ASCII)
 _VERSION_LENGTH = 120
+#: What the braces of one glob may mean together.
+_MOST_ALTERNATIVES = 2_000
 _SEGMENT = re.compile(r"\*\*|[A-Za-z_*?][A-Za-z0-9_*?]*", re.ASCII)
 
 
@@ -103,9 +109,25 @@ def read_several(node: Node) -> list[str]:
 
 
 def read_globs(node: Node) -> list[str]:
-    """Globs of qualified names: ``*`` within one segment, ``**`` for any number of segments."""
+    """Globs of qualified names: ``*`` within one segment, ``**`` for any number of segments, ``{a,b}`` for either.
+
+    Each alternative in braces becomes a glob of its own.
+    """
+    found: list[str] = []
     for item in node.items_or_self():
         text = item.text()
-        if text and not all(_SEGMENT.fullmatch(segment) for segment in text.split(".")):
-            item.complain(f"`{shorten(text)}` is not a dotted name; write one such as package.**.Class")
-    return read_several(node)
+        globs = list(_alternatives(text))
+        if text and not all(_SEGMENT.fullmatch(segment) for glob in globs for segment in glob.split(".")):
+            item.complain(f"`{shorten(text)}` is not a dotted name; write one such as package.**.{{Class,Other}}")
+        found += globs
+    return found or read_several(node)
+
+
+def _alternatives(glob: str) -> Iterator[str]:
+    """A glob once for each alternative in its braces; as it is where there are too many."""
+    parts = re.split(r"\{([^{}]*)\}", glob)
+    choices = [part.split(",") if number % 2 else [part] for number, part in enumerate(parts)]
+    if math.prod(map(len, choices)) <= _MOST_ALTERNATIVES:
+        yield from map("".join, itertools.product(*choices))
+    else:
+        yield glob

@@ -37,10 +37,11 @@ class Edge(Record):
     names: Sequence[str]
 
 
-def of_rule(rule: Rule) -> Iterator[Edge]:
+def of_rule(rule: Rule, *, run: bool = False) -> Iterator[Edge]:
     """An edge for each range of ``when`` that begins at some release, where the rule asks source for names.
 
-    Raises :class:`TargetError` where no index answers, or a wheel cannot be read.
+    With ``run`` no wheel is read, and ``names`` is empty. Raises :class:`TargetError` where no index answers, or a
+    wheel cannot be read.
     """
     every = list(leaves(rule.when, ("when",)))
     if not any(leaf.fact == "source" for leaf in every):
@@ -49,7 +50,10 @@ def of_rule(rule: Rule) -> Iterator[Edge]:
         if leaf.fact == "packages" and not leaf.negated and leaf.value not in {"present", "absent"}:
             known = wheels(leaf.key)
             first = next((at for at, file in enumerate(known) if meets_all(file.version, leaf.value)), 0)
-            if first:
+            if first and run:
+                ends = known[first - 1].version, known[first].version
+                yield Edge(distribution=leaf.key, last=ends[0], gone=ends[1], names=())
+            elif first:
                 yield between(leaf.key, known[first - 1], known[first])
 
 

@@ -120,3 +120,109 @@ def test_rules_and_a_distribution_at_once_are_refused(said):
     status, text = said("left2-0-in-code", "--of", "left", asked=["source: {uses: left.trim}"])
     assert status == 2
     assert "a rule has edges of its own" in text
+
+
+INHERITING = """
+import logging
+from os import path
+class Base:
+    def __init__(self, size, old=None):
+        self.size = size
+        self.old = old
+    def open(self): ...
+class Box(Base): ...
+class Jar(Base): ...
+class Bag(Base):
+    def __getattr__(self, name): return self.size
+Crate = Box
+def pad(text, width, fill=" "): ...
+def fill(text, **other): ...
+globals().update({name: name.upper() for name in ("north", "south", "east")})
+limit: int = 3
+"""
+WITHOUT = """
+class Base:
+    def __init__(self, size):
+        self.size = size
+class Box(Base): ...
+class Jar(Base): ...
+class Bag(Base):
+    def __getattr__(self, name): return self.size
+Crate = Box
+def pad(text, width): ...
+def fill(text): ...
+def __getattr__(name):
+    if name == "south":
+        return "still"
+    raise AttributeError(name)
+"""
+BROKEN = "import nothing_like_it\ndef help(): ...\n"
+
+
+@pytest.fixture
+def ran(said, monkeypatch, tmp_path):
+    """Runs the command with ``--run`` on rules that ask for some things, and returns its status and what it prints."""
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    releases = {
+        "1.9": {
+            "left/__init__.py": INHERITING,
+            "left/old/__init__.py": "",
+            "left/old/deep.py": "",
+            "left/lazy.py": "x = 1",
+        },
+        "2.0": {"left/__init__.py": WITHOUT, "left/lazy.py": BROKEN},
+    }
+    for version, sources in releases.items():
+        (folder / f"left-{version}-py3-none-any.whl").write_bytes(wheel(installable(sources, version), version=version))
+    monkeypatch.setenv("UV_FIND_LINKS", str(folder))
+    monkeypatch.setenv("UV_OFFLINE", "1")
+    return lambda *words, **more: said("--run", *words, **more)
+
+
+def installable(sources, version):
+    """The members of a wheel that an installer takes."""
+    info = f"left-{version}.dist-info"
+    named = {
+        **sources,
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: left\nVersion: {version}\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    return {**named, f"{info}/RECORD": "".join(f"{path},,\n" for path in [*named, f"{info}/RECORD"])}
+
+
+def test_what_went_while_both_releases_run_is_printed_as_a_rule_asks_for_it(ran):
+    status, text = ran(asked=["source: {uses: left.other}"])
+    assert status == 1
+    assert text.splitlines() == [
+        "left2-0-in-code: left 1.9 and 2.0 on Python 3.11",
+        "  uses: [",
+        '    "left.old.**",',
+        '    "left.{east,limit,north}",',
+        '    "left.**.{Base,Box,Crate,Jar}.{old,open}",',
+        "  ]",
+        '  - source: {calls: ["left.**.pad"], argument: {name: fill}}',
+        '  - source: {calls: ["left.**.{Bag,Base,Box,Crate,Jar}"], argument: {name: old}}',
+        "  asked for, and in neither: left.other",
+    ]
+
+
+def test_what_a_rule_asks_for_and_what_never_went_is_told_from_each_other(ran):
+    asked = 'source: {uses: ["left.{east,limit,north,south}", "left.old.**", left.Box.open]}'
+    _, text = ran(asked=[asked])
+    assert "  asked for, and there in 2.0: left.south" in text.splitlines()
+    assert "east" not in text
+    assert '"left.**.{Base,Box,Crate,Jar}.old",' in text
+
+
+def test_releases_that_cannot_be_installed_are_said_and_are_no_failure(ran, tmp_path):
+    (tmp_path / "wheels" / "left-1.9-py3-none-any.whl").unlink()
+    status, text = ran(asked=["source: {uses: left.other}"])
+    assert status == 0
+    assert text.startswith("left2-0-in-code: left 1.9 and 2.0 were not compared: ")
+
+
+def test_a_distribution_is_not_run_without_a_rule(said):
+    status, text = said("--run", "--of", "left", asked=["source: {uses: left.trim}"])
+    assert status == 2
+    assert "--run builds what a rule's proof states" in text

@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
+    from envdoctor.rulebase.rule import Rule
     from envdoctor.workshop.removed_names import Asked, Edge
 
 
@@ -24,11 +25,15 @@ def parser() -> Parser:
         description="Read the wheels of the last release before a rule's range and of the first one in it, and print "
         "the public modules, names, attributes and parameters that went between them and that no rule asks a "
         "project's source for. Nothing is installed or executed; what a release makes while it runs, and what its "
-        "compiled modules have, is not seen, and some of what is printed is nothing that people use.",
+        "compiled modules have, is not seen, and some of what is printed is nothing that people use. With --run both "
+        "releases are installed and imported, without network: nothing is left out then, and what is printed may be "
+        "taken into the rule; names that it asks for and that are still there are printed too.",
         epilog="examples:\n  envdoctor rules gaps my-cause\n"
+        "  envdoctor rules gaps --run my-cause\n"
         "  envdoctor rules gaps --of DISTRIBUTION   between all minor versions\n",
     )
     made.add_argument("rule", nargs="*", help="ids, files or directories (default: every rule of rules/)")
+    made.add_argument("--run", action="store_true", help="import both releases instead of reading their wheels")
     made.add_argument("--of", action="append", default=[], metavar="NAME", help="every edge of this distribution")
     made.add_argument("--most", type=positive, default=20, metavar="N", help="releases with --of (default: 20)")
     made.add_argument("--rules", default=None, metavar="DIR", help="the directory of rules (default: rules)")
@@ -39,6 +44,8 @@ def run(options: argparse.Namespace) -> int:
     """Run ``envdoctor rules gaps``; 1 where something went that no rule asks for."""
     from envdoctor.workshop import removed_names
 
+    if options.of and options.run:
+        raise UsageError("--run builds what a rule's proof states: give rules, not --of NAME")
     if options.of and options.rule:
         raise UsageError("a rule has edges of its own: give rules, or --of NAME")
     every, _ = rules_of([], options.rules)
@@ -50,11 +57,27 @@ def run(options: argparse.Namespace) -> int:
             for edge in edges:
                 found |= _shown("", edge, asked)
         for rule in [] if options.of else rules_of(options.rule, options.rules)[0]:
-            for edge in removed_names.of_rule(rule):
-                found |= _shown(f"{rule.id}: ", edge, asked)
+            for edge in removed_names.of_rule(rule, run=options.run):
+                found |= _ran(rule, edge, asked) if options.run else _shown(f"{rule.id}: ", edge, asked)
     except TargetError as error:
         raise UsageError(str(error)) from error
     return int(found)
+
+
+def _ran(rule: Rule, edge: Edge, asked: Asked) -> bool:
+    """Import both releases, and write what went; whether there was anything."""
+    from envdoctor.workshop import removed_at_runtime
+    from envdoctor.workshop.proof.build import UnbuiltError
+
+    try:
+        found = removed_at_runtime.of_rule(rule, edge.distribution, edge.last, edge.gone, asked)
+    except UnbuiltError as error:
+        write(f"{rule.id}: {edge.distribution} {edge.last} and {edge.gone} were not compared: {error}\n")
+        return False
+    text = removed_at_runtime.written(found)
+    if text:
+        write(f"{rule.id}: {edge.distribution} {edge.last} and {edge.gone} on Python {found.python}\n{text}")
+    return bool(text)
 
 
 def _shown(before: str, edge: Edge, asked: Asked) -> bool:

@@ -187,6 +187,32 @@ def _before(trial: Trial) -> TrialEnvironment:
     return place
 
 
+def left_by(
+    place: TrialEnvironment, program: str, words: Sequence[str], files: Mapping[str, str], *, offline: bool = False
+) -> dict[str, str]:
+    """Build an environment and run a program there beside some files; the files as the program leaves them.
+
+    Raises :class:`UnbuiltError` where the environment cannot be built or the program fails.
+    """
+    lab = os.path.join(cache.directory(), "lab")
+    with writing("an environment", lab), bytecode_cache.directory(lab) as top:
+        work = os.path.join(top, "work")
+        os.mkdir(work)
+        python, _ = _build(place, os.path.join(top, "place"), offline=offline)
+        for name, text in {**files, ".program.py": program}.items():
+            write(os.path.join(work, name), text)
+        own = {**bytecode_cache.variables(python), "VIRTUAL_ENV": os.path.dirname(os.path.dirname(python))}
+        came = sandbox.run([python, ".program.py", *words], work, own)
+        if came.status != 0:
+            raise UnbuiltError(f"the program failed: {_last(came.output)}")
+        return {name: _text(os.path.join(work, name)) for name in os.listdir(work) if name.endswith(".json")}
+
+
+def _text(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
 def _prepare(python: str, text: str, work: str, doing: str) -> None:
     came = _script(python, text, work, {}, ".prepare.py")
     if came.status != 0:
