@@ -47,8 +47,12 @@ _FROM = re.compile(rb"(?:^|[:;])\s*from(?![\w])([\w.\s\\]+)\Z")
 _MODULE = re.compile(rb"(?<![\w.])[A-Za-z_]\w*")
 #: What a line has before the call whose result it assigns to a name of the module.
 _NAME = re.compile(rb"([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=[ \t]*(?:[A-Za-z_][\w.]*\.)?")
+#: A class with its bases.
+_DERIVED = re.compile(rb"^class[ \t]+(\w+)[ \t]*\(([^)]*)\)", re.MULTILINE)
 _ALIAS = re.compile(rb"([\w.]+)\s+as\s+(\w+)")
 _GLOB = frozenset("*?[")
+#: From what a library has to an object that it made, a class derived from what that has, and one derived from this.
+_MOST_STEPS = 3
 #: Segments of a pattern that names something of a module directly.
 _DIRECT = 2
 
@@ -76,6 +80,7 @@ class Prefilter:
         self._linking = functools.cache(lambda word: _files(self._statements.get(word, ()), lambda one: one.is_own))
         self._naming = functools.cache(self._named)
         self._having = functools.cache(self._had)
+        self._derived = functools.cache(lambda file: _derived(project.read(file)))
         self._words = functools.cache(lambda file: set(_WORD.findall(project.read(file))))
         self._taken = functools.cache(lambda file, name: _taken(project.read(file), name))
 
@@ -136,12 +141,21 @@ class Prefilter:
         return found | {file for file in self._importing(_STAR) - found if word in self._words(file)}
 
     def _had(self, word: bytes) -> set[str]:
-        """The files that may have, from another file of the project, an object that a call of this name made there."""
-        makers = self._importing(word) | self._attributes.get(word, set())
-        made = {name for file in makers for name in _assigned(self._project.read(file), word)}
+        """The files that may have what a call of this name made in another file, or what is derived from it there."""
+        made: set[bytes] = set()
+        places = {(word, file) for file in self._importing(word) | self._attributes.get(word, set())}
+        for _ in range(_MOST_STEPS):
+            places = {(name, file) for one, file in places for name in self._made(file, one) if name not in made}
+            made |= {name for name, _ in places}
+            places |= {(name, file) for name, _ in places for file in self._importing(name)}
         found = set().union(*(self._linking(name) | self._attributes.get(name, set()) for name in made))
         starred = self._linking(_STAR) - found if made else ()
         return found | {file for file in starred if not made.isdisjoint(self._words(file))}
+
+    def _made(self, file: str, word: bytes) -> Iterator[bytes]:
+        """The names in a file of what a call of a name returns, and of classes that have it in their bases."""
+        yield from _assigned(self._project.read(file), word)
+        yield from (name for name, bases in self._derived(file) if word in bases)
 
     def _adjacent(self, files: set[str], root: bytes, last: bytes) -> set[str]:
         """Those of some files where a name is read from its module itself, or the module is given another name."""
@@ -185,6 +199,11 @@ def _taken(data: bytes, name: bytes) -> tuple[set[bytes], bool]:
         elif not passed:
             passed = _PASSED.search(data, max(found.start() - _BEFORE, 0), found.start()) is not None
     return attributes, passed
+
+
+def _derived(data: bytes) -> list[tuple[bytes, list[bytes]]]:
+    """The classes at the top of a module, each with the words of its bases."""
+    return [(found[1], _WORD.findall(found[2])) for found in _DERIVED.finditer(data)] if b"class" in data else []
 
 
 def _assigned(data: bytes, word: bytes) -> Iterator[bytes]:
