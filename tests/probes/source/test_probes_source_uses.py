@@ -389,6 +389,21 @@ def test_a_call_that_no_version_stands_before_is_one(source):
 
 
 @pytest.mark.parametrize(
+    ("source", "excused"),
+    [
+        ("if 'x' in a.style.available:\n  a.b('x')", True),
+        ("if 'x' in a.get_available_styles():\n  a.b('x')", True),
+        ("for x in ('x', 'y'):\n  if x in a.available:\n    a.b(x)", True),
+        ("if 'x' in a.styles:\n  a.b('x')", False),
+        ("if a.unavailable:\n  a.b('x')", False),
+        ("if 'x' in a.available:\n  pass\na.b('x')", False),
+    ],
+)
+def test_a_call_of_what_a_library_was_asked_for_is_excused(source, excused):
+    assert [use["excused"] for use in calls(f"import a\n{source}", "a.b")] == [excused]
+
+
+@pytest.mark.parametrize(
     ("source", "lines"),
     [
         ("def f(x: Driver): x.find(1)", [3]),
