@@ -101,9 +101,12 @@ class Prefilter:
         literal = [one.encode() for one in pattern if _GLOB.isdisjoint(one)]
         is_rooted = _GLOB.isdisjoint(pattern[0])
         files = self._files if is_rooted else set(self._project.mentioning(max(literal, key=len)))
-        files = files.intersection(*(self._naming(one) | self._having(one) for one in literal[is_rooted:]))
+        makers = {one.encode() for one in pattern[:-1]}  # the last one is used, whatever it makes
+        files = files.intersection(
+            *(self._naming(one) | (self._having(one) if one in makers else set()) for one in literal[is_rooted:])
+        )
         if is_rooted:
-            files = self._reaching(literal, files)
+            files = self._reaching(literal, makers, files)
         for glob in pattern:
             if not _GLOB.isdisjoint(glob) and glob.strip("*"):
                 words = fnmatch.filter({*self._statements, *self._attributes}, glob.encode())
@@ -112,7 +115,7 @@ class Prefilter:
             files = self._adjacent(files, *literal)
         return sorted(files)
 
-    def _reaching(self, literal: Sequence[bytes], files: set[str]) -> set[str]:
+    def _reaching(self, literal: Sequence[bytes], makers: set[bytes], files: set[str]) -> set[str]:
         """Those of some files that may reach the first word: by importing it, or from another file of the project."""
         root = literal[0]
         found = _files(self._statements.get(root, ()), lambda one: root in one.roots)
@@ -123,7 +126,7 @@ class Prefilter:
         for word in literal[1:]:
             if any(root in one.roots for name in (word, _STAR) for one in self._statements.get(name, ())):
                 found |= self._linking(word) | {file for file in (starred & files) - found if word in self._words(file)}
-            found |= self._having(word)
+            found |= self._having(word) if word in makers else set()
         return found & files
 
     @functools.cached_property
