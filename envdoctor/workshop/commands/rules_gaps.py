@@ -34,6 +34,7 @@ def parser() -> Parser:
     )
     made.add_argument("rule", nargs="*", help="ids, files or directories (default: every rule of rules/)")
     made.add_argument("--run", action="store_true", help="import both releases instead of reading their wheels")
+    made.add_argument("--first", default="", metavar="CODE", help="with --run, what is run before modules are imported")
     made.add_argument("--of", action="append", default=[], metavar="NAME", help="every edge of this distribution")
     made.add_argument("--most", type=positive, default=20, metavar="N", help="releases with --of (default: 20)")
     made.add_argument("--rules", default=None, metavar="DIR", help="the directory of rules (default: rules)")
@@ -46,6 +47,8 @@ def run(options: argparse.Namespace) -> int:
 
     if options.of and options.run:
         raise UsageError("--run builds what a rule's proof states: give rules, not --of NAME")
+    if options.first and not options.run:
+        raise UsageError("--first is run where modules are imported: add --run")
     if options.of and options.rule:
         raise UsageError("a rule has edges of its own: give rules, or --of NAME")
     every, _ = rules_of([], options.rules)
@@ -58,19 +61,19 @@ def run(options: argparse.Namespace) -> int:
                 found |= _shown("", edge, asked)
         for rule in [] if options.of else rules_of(options.rule, options.rules)[0]:
             for edge in removed_names.of_rule(rule, run=options.run):
-                found |= _ran(rule, edge, asked) if options.run else _shown(f"{rule.id}: ", edge, asked)
+                found |= _ran(rule, edge, asked, options.first) if options.run else _shown(f"{rule.id}: ", edge, asked)
     except TargetError as error:
         raise UsageError(str(error)) from error
     return int(found)
 
 
-def _ran(rule: Rule, edge: Edge, asked: Asked) -> bool:
+def _ran(rule: Rule, edge: Edge, asked: Asked, first: str) -> bool:
     """Import both releases, and write what went; whether there was anything."""
     from envdoctor.workshop import removed_at_runtime
     from envdoctor.workshop.proof.build import UnbuiltError
 
     try:
-        found = removed_at_runtime.of_rule(rule, edge.distribution, edge.last, edge.gone, asked)
+        found = removed_at_runtime.of_rule(rule, edge, asked, first)
     except UnbuiltError as error:
         write(f"{rule.id}: {edge.distribution} {edge.last} and {edge.gone} were not compared: {error}\n")
         return False

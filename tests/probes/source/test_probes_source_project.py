@@ -311,10 +311,27 @@ def test_a_module_of_the_project_is_not_the_one_of_its_name_elsewhere(files, scr
         ("import numpy as np\nnp.float = float\ndef f():\n    return np.float\n", []),
         ("import numpy as np\nnp.other = float\nnp.float(1)\n", [3]),
         ("import numpy as np\ndef patch():\n    np.float = float\nnp.float(1)\n", [4]),
+        ("import numpy as np\nnp.float = np.float or float\n", [2]),
     ],
 )
 def test_what_a_file_gives_to_a_module_is_there(source, lines):
     found = uses(Project.of({"main.py": source}), "numpy.float")["found"]
+    assert sorted({use["line"] for use in found}) == lines
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("def make():\n    app = App()\n    app.env = 'x'\n    return app.env\n", []),
+        ("app = App()\ndef f():\n    app.env = 'x'\ndef g():\n    print(app.env)\n", []),
+        ("def f(app: App):\n    app.env = 'x'\n    print(app.env)\n", []),
+        ("app = App()\napp.env = app.env or 'x'\n", [3]),
+        ("app = App()\napp.name = 'x'\nprint(app.env)\n", [4]),
+        ("app = App()\nother = Other()\nother.env = 'x'\nprint(app.env)\n", [5]),
+    ],
+)
+def test_what_a_file_gives_to_an_object_is_there(source, lines):
+    found = uses(Project.of({"main.py": f"from lib import App, Other\n{source}"}), "lib.App.env")["found"]
     assert sorted({use["line"] for use in found}) == lines
 
 
