@@ -26,8 +26,9 @@ def parser() -> Parser:
         "the public modules, names, attributes and parameters that went between them and that no rule asks a "
         "project's source for. Nothing is installed or executed; what a release makes while it runs, and what its "
         "compiled modules have, is not seen, and some of what is printed is nothing that people use. With --run both "
-        "releases are installed and imported, without network: nothing is left out then, and what is printed may be "
-        "taken into the rule; names that it asks for and that are still there are printed too.",
+        "releases are installed and imported, without network: what classes inherit and modules make is seen then, not "
+        "what a module's __getattr__ makes, and what is printed may be taken into the rule. Names that the rule asks for "
+        "and that are still there are printed too.",
         epilog="examples:\n  envdoctor rules gaps my-cause\n"
         "  envdoctor rules gaps --run my-cause\n"
         "  envdoctor rules gaps --of DISTRIBUTION   between all minor versions\n",
