@@ -27,8 +27,8 @@ def parser() -> Parser:
         "project's source for. Nothing is installed or executed; what a release makes while it runs, and what its "
         "compiled modules have, is not seen, and some of what is printed is nothing that people use. With --run both "
         "releases are installed and imported, without network: what classes inherit and modules make is seen then, not "
-        "what a module's __getattr__ makes, and what is printed may be taken into the rule. Names that the rule asks for "
-        "and that are still there are printed too.",
+        "what a module's __getattr__ makes, and what is printed may be taken into the rule. Names that the rule asks "
+        "for and that are still there are printed too.",
         epilog="examples:\n  envdoctor rules gaps my-cause\n"
         "  envdoctor rules gaps --run my-cause\n"
         "  envdoctor rules gaps --of DISTRIBUTION   between all minor versions\n",
