@@ -225,7 +225,7 @@ def test_releases_that_cannot_be_installed_are_said_and_are_no_failure(ran, tmp_
 def test_what_has_to_be_run_before_modules_can_be_imported_is_run(ran):
     _, text = ran("--first", "import left; left.Box.open = None", asked=["source: {uses: left.other}"])
     assert '"left.**.{Base,Crate,Jar}.{old,open}",' not in text
-    assert '"left.**.{Base,Box,Crate,Jar}.old",' in text.splitlines()[4]
+    assert '    "left.**.{Base,Box,Crate,Jar}.old",' in text.splitlines()[4]
 
 
 def test_a_distribution_is_not_run_without_a_rule(said):

@@ -215,6 +215,11 @@ class Comparison:
         is_missing = isinstance(found, ImportError) and found.name and path.startswith(found.name)
         return is_missing and path not in self.here
 
+    def is_name(self, path):
+        """Whether what was a module is a name of the module around it now."""
+        parent, _, name = path.rpartition(".")
+        return hasattr(self.found.get(parent), name)
+
     def lacks(self, path, name):
         """Whether a module that can be imported has no such name, and no such part."""
         module = self.found[path]
@@ -241,9 +246,11 @@ class Comparison:
 
     def gone(self):
         """What went: ``modules``, ``names`` by module, ``members`` by class, ``keywords`` by call, and ``paths``."""
-        found = {"modules": self.lost, "names": {}, "members": {}, "keywords": {}, "paths": self.homes}
+        taken = [path for path in self.lost if self.is_name(path)]
+        modules = [path for path in self.lost if path not in taken]
+        found = {"modules": modules, "names": {}, "members": {}, "keywords": {}, "paths": self.homes}
         for path, names in self.had["modules"].items():
-            gone = [name for name in names if self.lacks(path, name)]
+            gone = [name for name in names if path in taken or self.lacks(path, name)]
             found["names"].update({path: gone} if gone else {})
         for home in self.homes:
             value = self.value(home)
