@@ -149,7 +149,7 @@ def add_to(report: Report, tell: Callable[[str], None], vocabulary: Mapping[str,
     snapshot = report.snapshot
     installed = [one for one in snapshot.packages.values() if one.path and one.location]
     beside = Beside.of(snapshot)
-    if not installed and (snapshot.packages or beside is None):
+    if not installed and snapshot.packages:
         raise TargetError(
             "--link reads the files of installed distributions, and this target has none: give it an environment with "
             "--python, a file system with --root, or add --fetch, which reads source and metadata of the wheels that "

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from envdoctor.config_keys import config_file
 from envdoctor.engine.builds import WORDS
 from envdoctor.engine.installed_requirements import normalise
 from envdoctor.engine.versions import intervals
 from envdoctor.facts import OPERATORS
 from envdoctor.facts import WORDS as KINDS_BY_WORD
+from envdoctor.rulebase.values import alternatives
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -136,9 +138,11 @@ def _listed(value: Any) -> list[Any]:
 
 
 def config(fact: str, value: Mapping[str, Any], words: Words) -> list[list[Any]]:
-    """An entry of configuration, and a test of its value."""
+    """An entry of configuration, and a test of its value; one for each file and key that braces mean."""
     ((test, wanted),) = [(word, value[word]) for word in ("equals", "matches", "is") if word in value]
-    return [["config", value["file"], value["key"], test, wanted]]
+    files = [config_file(one, value.get("unless", ())) for one in alternatives(value["file"])]
+    parts = [["config", file, key, test, wanted] for file in files for key in alternatives(value["key"])]
+    return parts if len(parts) == 1 else [["any", *parts]]
 
 
 def build(fact: str, value: Mapping[str, Any], words: Words) -> list[list[Any]]:

@@ -34,22 +34,31 @@ _FILE_NAME = re.compile(r"[\w.+-]+", re.ASCII)
 
 
 def read_config(node: Node) -> dict[str, Any]:
-    """A configuration entry: the files, the end of the key path, and one test of the value."""
+    """A configuration entry: the files, what counts in their place, the end of the key, and one test of the value."""
     tests: dict[str, Callable[[Node], Any]] = {
         "equals": _scalar,
         "matches": lambda child: read_pattern(child, child.text()),
         "is": lambda child: child.choice(("set",)),
     }
-    fields = node.fields(("file", "key", *tests), needed=("file", "key"))
+    fields = node.fields(("file", "unless", "key", *tests), needed=("file", "key"))
     found: dict[str, Any] = {word: fields[word].text() for word in ("file", "key") if word in fields}
     if found.get("file", "").startswith(("/", "../")) or "\n" in found.get("file", ""):
         fields["file"].complain("`file` is a glob relative to the project; write one such as **/settings.yaml")
     if found.get("key") and not _KEY.fullmatch(found["key"]):
         fields["key"].complain(f"`{shorten(found['key'])}` is not a dotted key; write one such as run.workers")
+    if "unless" in fields:
+        found["unless"] = [_beside(item) for item in fields["unless"].items_or_self()]
     given = [word for word in tests if word in fields]
     if len(given) != 1 and isinstance(node.value, dict):
         node.complain("`config` needs exactly one of: equals, matches, is")
     return {**found, **{word: tests[word](fields[word]) for word in given}}
+
+
+def _beside(node: Node) -> str:
+    text = node.text()
+    if not _FILE_NAME.fullmatch(text):
+        node.complain(f"`{shorten(text)}` is not the name of a file in the same directory; write one such as ruff.toml")
+    return text
 
 
 def _scalar(node: Node) -> Any:

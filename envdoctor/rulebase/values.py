@@ -116,15 +116,15 @@ def read_globs(node: Node) -> list[str]:
     found: list[str] = []
     for item in node.items_or_self():
         text = item.text()
-        globs = list(_alternatives(text))
+        globs = list(alternatives(text))
         if text and not all(_SEGMENT.fullmatch(segment) for glob in globs for segment in glob.split(".")):
             item.complain(f"`{shorten(text)}` is not a dotted name; write one such as package.**.{{Class,Other}}")
         found += globs
     return found or read_several(node)
 
 
-def _alternatives(glob: str) -> Iterator[str]:
-    """A glob once for each alternative in its braces; as it is where there are too many."""
+def alternatives(glob: str) -> Iterator[str]:
+    """A glob once for each alternative in its braces (``a.{b,c}``); as it is where there are too many."""
     parts = re.split(r"\{([^{}]*)\}", glob)
     choices = [part.split(",") if number % 2 else [part] for number, part in enumerate(parts)]
     if math.prod(map(len, choices)) <= _MOST_ALTERNATIVES:

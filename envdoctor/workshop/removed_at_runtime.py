@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from envdoctor.rulebase.rule import Rule
-    from envdoctor.workshop.removed_names import Asked
+    from envdoctor.workshop.removed_names import Asked, Edge
 
 #: Wider than this, a line of globs is parted.
 _WIDTH = 110
@@ -45,18 +45,19 @@ class Removed(Record):
     never: Sequence[str]
 
 
-def of_rule(rule: Rule, name: str, last: str, gone: str, asked: Asked) -> Removed:
-    """Compare two releases of a distribution in environments like a bad cell of the rule.
+def of_rule(rule: Rule, edge: Edge, asked: Asked, first: str = "") -> Removed:
+    """Compare the two releases of an edge in environments like a bad cell of the rule, where ``first`` is run first.
 
     Raises :class:`UnbuiltError` where one of them cannot be built.
     """
     names = sorted(_plain_names(rule))
     files = {public_names.ASKED: json.dumps(names)}
+    name, last, gone = edge.distribution, edge.last, edge.gone
     place = _place(rule, name)
     with open(public_names.__file__, encoding="utf-8") as file:
         program = file.read()
     for version in (last, gone):
-        files.update(_left(place, name, version, program, files))
+        files.update(_left(place, (name, version), program, (name, first), files))
     had, lost = (json.loads(files[name]) for name in (public_names.HAD, public_names.GONE))
     before, after = had["asked"], lost["asked"]
     found = _Lost(had, lost, asked)
@@ -71,16 +72,18 @@ def of_rule(rule: Rule, name: str, last: str, gone: str, asked: Asked) -> Remove
     )
 
 
-def _left(place: TrialEnvironment, name: str, version: str, program: str, files: Mapping[str, str]) -> dict[str, str]:
+def _left(
+    place: TrialEnvironment, release: tuple[str, str], program: str, words: Sequence[str], files: Mapping[str, str]
+) -> dict[str, str]:
     """The files of the program in an environment with a release; where they cannot be together, without the others."""
-    others = [text for text in place.install if canonicalize_name(text.partition("==")[0]) != name]
-    wanted = f"{name}=={version}"
+    others = [text for text in place.install if canonicalize_name(text.partition("==")[0]) != release[0]]
+    wanted = "==".join(release)
     try:
-        return build.left_by(place.replace(install=[wanted, *others]), program, [name], files)
+        return build.left_by(place.replace(install=[wanted, *others]), program, words, files)
     except build.UnbuiltError:
         if not others:
             raise
-        return build.left_by(place.replace(install=[wanted]), program, [name], files)
+        return build.left_by(place.replace(install=[wanted]), program, words, files)
 
 
 def _place(rule: Rule, name: str) -> TrialEnvironment:

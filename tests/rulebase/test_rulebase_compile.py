@@ -58,6 +58,18 @@ def test_conditions_are_lists_with_the_cheap_ones_first():
         ({"start_method": ["spawn", "fork"]}, ["start_method", ["spawn", "fork"]]),
         ({"env": {"X": {"is": "unset"}}}, ["env", "X", "is", "unset"]),
         ({"env": {"X": {"matches": "^a"}}}, ["env", "X", "matches", "^a"]),
+        (
+            {"config": {"file": "{a,b}.toml", "key": "x.{y,z}", "is": "set"}},
+            ["any", *(["config", f"{one}.toml", key, "is", "set"] for one in "ab" for key in ("x.y", "x.z"))],
+        ),
+        (
+            {"config": {"file": "a.toml", "unless": ["b.toml", "c.toml"], "key": "x", "equals": 1}},
+            ["config", "a.toml unless b.toml unless c.toml", "x", "equals", 1],
+        ),
+        (
+            {"source": {"uses": ["a.{b,c}.{d,e}", "f.g"]}},
+            ["source", "name", ["a.b.d", "a.b.e", "a.c.d", "a.c.e", "f.g"], {}],
+        ),
         ({"module": {"x.y": "missing"}}, ["module", "x.y", "missing"]),
         ({"system": {"container": True}}, ["system", "container", True, None]),
         ({"marker": "os_name == 'nt'"}, ["marker", "os_name == 'nt'"]),

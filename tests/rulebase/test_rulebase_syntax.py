@@ -275,6 +275,8 @@ WHENS = [
     ("config: {file: a.yaml, key: run.fast}", "exactly one of: equals, matches, is", True),
     ("config: {file: a.yaml, key: run.fast, equals: [1]}", "takes one value", True),
     ("config: {file: a.yaml, key: run.fast, matches: '('}", "does not compile", False),
+    ("config: {file: '{a,b}.yaml', unless: c.yaml, key: 'run.{fast,slow}', is: set}", None, True),
+    ("config: {file: a.yaml, unless: d/c.yaml, key: run.fast, is: set}", "in the same directory", False),
     ("source: {calls: 'lib.**.Parallel', argument: {at: 1, name: env, is: instance}}", None, True),
     (
         "source: {calls: [a.b, c.d], arguments: [{name: x, differs: 0}, {at: 0, carries: a.B}], without: x.y}",

@@ -222,6 +222,12 @@ def test_releases_that_cannot_be_installed_are_said_and_are_no_failure(ran, tmp_
     assert text.startswith("left2-0-in-code: left 1.9 and 2.0 were not compared: ")
 
 
+def test_what_has_to_be_run_before_modules_can_be_imported_is_run(ran):
+    _, text = ran("--first", "import left; left.Box.open = None", asked=["source: {uses: left.other}"])
+    assert '"left.**.{Base,Crate,Jar}.{old,open}",' not in text
+    assert '    "left.**.{Base,Box,Crate,Jar}.old",' in text.splitlines()[4]
+
+
 def test_a_distribution_is_not_run_without_a_rule(said):
     status, text = said("--run", "--of", "left", asked=["source: {uses: left.trim}"])
     assert status == 2

@@ -6,6 +6,7 @@ import fnmatch
 import itertools
 import time
 
+from envdoctor.config_keys import parted
 from envdoctor.probes.project import tree
 from envdoctor.probes.project.globs import Glob
 from envdoctor.probes.project.walk import FORMATS, is_configuration, is_dotenv, shown
@@ -40,12 +41,13 @@ class ConfigReader:
         self._left = _SECONDS
 
     def lookup(self, pattern: str, path: str) -> Answer[Setting]:
-        """The scalars whose dotted path ends as a key says, in the files of a glob."""
+        """The scalars whose dotted path ends as a key says, in the files that :func:`config_file` names."""
+        pattern, others = parted(pattern)
         glob = Glob(pattern)
         wanted = path.split(".")
         found: list[Setting] = []
         gaps, left = [], _MOST_PARSED_AGAIN
-        for name in self._matching(pattern, glob):
+        for name in (one for one in self._matching(pattern, glob) if not self._is_replaced(one, others)):
             entries, gap = self._read(name, wanted, exact=glob.exact)
             if gap:
                 gaps.append(f"{name}: {shown(' '.join(gap.split()))}")
@@ -70,6 +72,11 @@ class ConfigReader:
             names = self._project.files() if pattern.endswith(PYTHON) else self._names
             self._globs[pattern] = [name for name in names if glob.matches(name)]
         return self._globs[pattern]
+
+    def _is_replaced(self, name: str, others: Sequence[str]) -> bool:
+        """Whether one of some other files is beside a file."""
+        folder = name.rpartition("/")[0]
+        return any(self._project.is_file(f"{folder}/{other}" if folder else other) for other in others)
 
     def _read(self, name: str, wanted: Sequence[str], *, exact: bool) -> Contents:
         """The contents of a file; where many files match, only of one that mentions what is wanted."""

@@ -50,18 +50,22 @@ def _is_crowded(data: bytes, marks: bytes) -> bool:
     return sum(data.count(mark) for mark in marks) > MOST_ENTRIES
 
 
-def _flat(value: Any) -> Iterator[tuple[str, Any]]:
-    """The scalars of nested tables and lists, by dotted path. Raises :class:`RecursionError` if too deep."""
+def _flat(value: Any, *, empty: bool = False) -> Iterator[tuple[str, Any]]:
+    """The scalars of nested tables and lists, by dotted path. Raises :class:`RecursionError` if too deep.
+
+    With ``empty`` a table or list without any is there as the empty text.
+    """
     todo: list[tuple[str, Any, int]] = [("", value, 0)]
     while todo:
         path, value, level = todo.pop()
         if level > DEEPEST:
             raise RecursionError
-        if isinstance(value, (dict, list)):
+        if isinstance(value, (dict, list)) and (value or not empty):
             items = value.items() if isinstance(value, dict) else enumerate(value)
             todo += [(f"{path}.{name}" if path else str(name), one, level + 1) for name, one in reversed(list(items))]
         else:
-            yield path, value if isinstance(value, (str, int, float, type(None))) else str(value)
+            is_plain = isinstance(value, (str, int, float, type(None)))
+            yield path, value if is_plain else "" if value in ([], {}) else str(value)
 
 
 # --- TOML -----------------------------------------------------------------------------------------------------------
@@ -80,7 +84,7 @@ def toml(data: bytes) -> Contents:
         text = _decoded(data, "strict").replace("\r\n", "\n")
         if _LONG_KEY.search(text):
             return (), "it has a key of more than 20 parts, and was not read"
-        values = list(_flat(reader.loads(text)))
+        values = list(_flat(reader.loads(text), empty=True))
     except RecursionError:
         return (), _TOO_DEEP
     except UnicodeDecodeError:
@@ -101,7 +105,7 @@ def _line_of(path: str, lines: dict[str, int]) -> int | None:
 
 
 def _toml_lines(text: str) -> dict[str, int]:
-    """The line of every assignment, by dotted path. The file is known to be valid."""
+    """The line of every table and assignment, by dotted path. The file is known to be valid."""
     lines: dict[str, int] = {}
     numbers: dict[str, int] = {}
     table = ""
@@ -114,6 +118,7 @@ def _toml_lines(text: str) -> dict[str, int]:
         assigned = None if header else _ASSIGNED.match(line)
         if header:
             table = _table(_parts(header[2]), numbers, several=len(header[1]) > 1)
+            lines.setdefault(table, number)
         elif assigned:
             path = ".".join(_parts(assigned[1]))
             lines.setdefault(f"{table}.{path}" if table else path, number)

@@ -18,11 +18,14 @@ if TYPE_CHECKING:
 
 
 class Glob:
-    """A pattern for files at any depth; with a slash in it, from the top. ``**/name`` also matches at the top."""
+    """A pattern for files at any depth; with a slash in it, from the top, such as ``./name``.
+
+    ``**/name`` also matches at the top.
+    """
 
     def __init__(self, pattern: str) -> None:
-        names = pattern.split("/")
-        self.segments = closed([_segment(name) for name in (names if len(names) > 1 else ["**", pattern])])
+        names = pattern.removeprefix("./").split("/")
+        self.segments = closed([_segment(name) for name in (names if "/" in pattern else ["**", pattern])])
         #: Whether the pattern names its file without a wildcard.
         self.exact = not set("*?[") & set(names[-1])
         self._last = self.segments[-1]

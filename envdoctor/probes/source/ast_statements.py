@@ -8,6 +8,7 @@ import builtins
 from envdoctor.probes.source.abstract_values import STARS
 from envdoctor.probes.source.ast_expressions import Expressions
 from envdoctor.probes.source.bindings import (
+    ANNOTATED,
     CALLS,
     DEFINITION,
     DELETED,
@@ -111,7 +112,10 @@ class Walker(Expressions):
         if place.scope.kind in {"module", "class"}:
             self._annotation(node.annotation, place)
         if node.value is not None:
+            node.value.annotation = node.annotation  # type: ignore[attr-defined] # which the binding of the value has
             self._assign(node.target, VALUE, node.value, place)
+        elif place.scope.kind == "class" and isinstance(node.target, ast.Name):
+            self._bind(node.target.id, ANNOTATED, node.annotation, place)
 
     def _augmented(self, node: ast.AugAssign, place: Place) -> None:
         self._read(node.value, place)

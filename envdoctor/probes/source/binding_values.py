@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-
 from envdoctor.probes.source.abstract_values import UNKNOWN, Value, names_class, part_of
 from envdoctor.probes.source.bindings import (
     ADDED,
+    ANNOTATED,
     DEFINITION,
     DELETED,
     ELEMENT,
@@ -17,10 +16,13 @@ from envdoctor.probes.source.bindings import (
     Binding,
     Place,
     Scope,
+    annotation_of,
+    classes_in,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Callable, Iterable
     from typing import Protocol
 
@@ -51,7 +53,10 @@ def _deleted(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]
 
 
 def _assigned(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
-    return resolver.evaluate(binding.value, binding.place)
+    found = resolver.evaluate(binding.value, binding.place)
+    if any(one.kind not in {"unknown", "parameter"} for one in found):
+        return found
+    return found + declared(annotation_of(binding), binding.place, resolver)
 
 
 def _imported(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
@@ -85,10 +90,17 @@ def _parameter(binding: Binding, owner: Scope, resolver: Resolving) -> list[Valu
     found = [Value("parameter", argument.arg, scope=owner)]
     if default is not None:
         found += resolver.evaluate(default, place)
-    if isinstance(argument.annotation, (ast.Name, ast.Attribute)):
-        declared = resolver.evaluate(argument.annotation, place)
-        found += [Value("declared", one.name) for one in declared if one.kind == "ref" and names_class(one.name)]
-    return found
+    return found + declared(argument.annotation, place, resolver)
+
+
+def _annotated(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
+    return declared(binding.value, binding.place, resolver)
+
+
+def declared(annotation: ast.expr | None, place: Place, resolver: Resolving) -> list[Value]:
+    """Objects of the classes of elsewhere that an annotation names."""
+    found = [one for node in classes_in(annotation) for one in resolver.evaluate(node, place)]
+    return [Value("declared", one.name) for one in found if one.kind == "ref" and names_class(one.name)]
 
 
 _BY_KIND: dict[int, Callable[[Binding, Scope, Resolving], list[Value]]] = {
@@ -100,4 +112,5 @@ _BY_KIND: dict[int, Callable[[Binding, Scope, Resolving], list[Value]]] = {
     PART: _part,
     ADDED: _added,
     PARAMETER: _parameter,
+    ANNOTATED: _annotated,
 }

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 #: or asks first whether to call.
 IMPORTS, ATTRIBUTES, CALLS = 1, 2, 4
 #: How a binding's value is to be understood.
-VALUE, IMPORT, DEFINITION, PARAMETER, ELEMENT, ADDED, UNKNOWN, DELETED, PART = range(9)
+VALUE, IMPORT, DEFINITION, PARAMETER, ELEMENT, ADDED, UNKNOWN, DELETED, PART, ANNOTATED = range(10)
+
+#: Longer annotations in texts are not read.
+_LONGEST = 200
 
 Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -137,6 +140,10 @@ class Scope:
                 self._attributes.setdefault(name, []).append(binding)
         return self._attributes
 
+    def members(self) -> set[str]:
+        """For classes: the names that the body and the methods bind."""
+        return {*self.bindings, *self.attributes()}
+
     def nested(self) -> bool:
         """Whether it is defined inside a function, so that it has no name to be imported by."""
         scope = self.parent
@@ -209,6 +216,44 @@ def parameters(node: ast.arguments) -> list[tuple[ast.arg, ast.expr | None]]:
     pairs = list(zip(positional, [*missing, *node.defaults]))
     pairs += list(zip(node.kwonlyargs, node.kw_defaults))
     return pairs
+
+
+def annotation_of(binding: Binding) -> ast.expr | None:
+    """What is written beside a name that a binding gives a value."""
+    if binding.kind == PARAMETER:
+        found: ast.expr | None = binding.value[0].annotation
+        return found
+    return binding.value if binding.kind == ANNOTATED else getattr(binding.value, "annotation", None)
+
+
+#: Types of which an object is, where it is of one of those that they are given.
+_OF_EITHER = {"Optional", "Union", "Annotated", "ClassVar", "Final"}
+
+
+def classes_in(annotation: ast.expr | None) -> list[ast.expr]:
+    """The names in an annotation that an object may be of: also within ``Optional`` and the like, and in a text."""
+    if isinstance(annotation, (ast.Name, ast.Attribute)):
+        return [annotation]
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        return classes_in(_read_as_expression(annotation, annotation.value))
+    if isinstance(annotation, ast.BinOp) and isinstance(annotation.op, ast.BitOr):
+        return classes_in(annotation.left) + classes_in(annotation.right)
+    if isinstance(annotation, ast.Subscript):
+        head = getattr(annotation.value, "attr", getattr(annotation.value, "id", ""))
+        inner = getattr(annotation.slice, "elts", [annotation.slice]) if head in _OF_EITHER else []
+        return [found for one in inner for found in classes_in(one)]
+    return []
+
+
+def _read_as_expression(node: ast.Constant, text: str) -> ast.expr | None:
+    """The expression in a text, the same object each time."""
+    if not hasattr(node, "expression"):
+        try:
+            node.expression = ast.parse(text, mode="eval").body if len(text) <= _LONGEST else None  # type: ignore[attr-defined]
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            node.expression = None  # type: ignore[attr-defined]
+    found: ast.expr | None = node.expression  # type: ignore[attr-defined]
+    return found
 
 
 def reaching(bindings: list[Binding], place: Place, *, later: bool) -> list[Binding]:

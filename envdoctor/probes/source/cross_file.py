@@ -225,7 +225,9 @@ class Linker:
         if export is None:
             starred = self._by_star(".".join(rest), where, depth)
             return self._follow(starred, where, depth + 1) if starred else (full, None, where)
-        meant = export.get("ref", "").rstrip(".") or (self._only_maker(export) if len(rest) > 1 else "")
+        meant = export.get("ref", "").rstrip(".")
+        if len(rest) > 1 and not meant:
+            meant = self._only_maker(export) or _inherited(export, rest[1])
         if meant:
             return self._follow(".".join([meant, *rest[1:]]), where, depth + 1)
         return full, export if len(rest) == 1 else _method(export, rest[1:]), where
@@ -269,6 +271,12 @@ class Linker:
                     if candidate in self._files:
                         return candidate, segments[length:]
         return None
+
+
+def _inherited(export: dict[str, Any], name: str) -> str:
+    """The class of elsewhere that an exported class has an attribute of, where that is certain."""
+    is_own = name in export.get("instead", ())
+    return "" if is_own else export.get("inherits", "")
 
 
 def _method(export: dict[str, Any], rest: list[str]) -> dict[str, Any] | None:

@@ -23,6 +23,8 @@ _MISSING = {"ImportError", "ModuleNotFoundError", "AttributeError"}
 _REFUSED = {"TypeError", "ValueError"}
 #: Part of a name that is a comparison of releases.
 _RELEASE = re.compile(r"_v_?\d|(?:^|_)(?:ge|gte|gt|le|lte|lt|pre|post|before|since)_?\d")
+#: Part of a name that says what can be asked for.
+_OFFERED = re.compile(r"(?:^|_)available(?:$|_)")
 #: Context managers that let their block raise what they are given.
 _LETTING = {"suppress", "raises", "assertRaises", "assertRaisesRegex", "assertRaisesRegexp"}
 #: Decorators that leave a function out by a condition.
@@ -139,7 +141,7 @@ def main_guard(test: ast.expr) -> tuple[bool, bool]:
 
 
 def spared_by(test: ast.expr, flags: VersionFlags | None = None) -> int:
-    """What an ``if`` provides for: one that asks for a version, for an attribute, or for a type checker.
+    """What an ``if`` provides for: one that asks for a version, an attribute, what is available, or a type checker.
 
     ``flags`` has the names that remember such an answer.
     """
@@ -152,7 +154,7 @@ def spared_by(test: ast.expr, flags: VersionFlags | None = None) -> int:
         if isinstance(name, str):
             if name in ASKING or _says_release(name):
                 return IMPORTS | ATTRIBUTES
-            found |= CALLS if name == "get_start_method" else 0
+            found |= CALLS if name == "get_start_method" or _is_offered(node) else 0
             asked = asked or name == "version" or name.endswith("_version")
         ordered = ordered or isinstance(node, ORDERED)
     return found | (IMPORTS | ATTRIBUTES if asked and ordered else 0)
@@ -178,6 +180,11 @@ def _says_release(name: str) -> bool:
     if name.isupper():
         return "VERSION" in name or any(map(str.isdigit, name))
     return _RELEASE.search(name) is not None
+
+
+def _is_offered(node: ast.AST) -> bool:
+    """Whether it is a list in which a library says what there is: ``style.available``, ``get_available_languages``."""
+    return isinstance(node, ast.Attribute) and _OFFERED.search(node.attr) is not None
 
 
 def _is_loaded(node: ast.AST) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 from envdoctor.probes.source.abstract_values import Value
 
@@ -74,7 +75,21 @@ def attributes(evaluate: Evaluate, scope: Scope, attr: str) -> list[tuple[Bindin
     return [(one, of) for of in classes for one in (*of.bindings.get(attr, ()), *of.attribute(attr))]
 
 
+def inheritance(evaluate: Evaluate, scope: Scope | None) -> dict[str, Any]:
+    """``inherits``, the only class of elsewhere that a class is derived from, and what it has ``instead`` itself."""
+    foreign = _foreign(evaluate, scope) if scope is not None else []
+    if scope is None or len(foreign) != 1:
+        return {}
+    members = {name for one in own_classes(evaluate, scope) for name in one.members()}
+    is_open = not members.isdisjoint(("__getattr__", "__getattribute__"))
+    return {} if is_open else {"inherits": foreign[0].name, "instead": sorted(members)}
+
+
+def _foreign(evaluate: Evaluate, scope: Scope) -> list[Value]:
+    """The classes of elsewhere that a class is derived from."""
+    return [one for one in lineage(evaluate, scope) if one.scope is None and not one.name.startswith("builtins.")]
+
+
 def inherited(evaluate: Evaluate, scope: Scope, attr: str) -> list[Value]:
     """An attribute of an instance as a class of elsewhere has it, under that class's name; empty without such."""
-    foreign = [one for one in lineage(evaluate, scope) if one.scope is None and not one.name.startswith("builtins.")]
-    return [Value("member", f"{one.name}.{attr}").through(one) for one in foreign]
+    return [Value("member", f"{one.name}.{attr}").through(one) for one in _foreign(evaluate, scope)]

@@ -23,7 +23,7 @@ from envdoctor.probes.source.abstract_values import (
     passed_on,
     qualified,
 )
-from envdoctor.probes.source.binding_values import given_by
+from envdoctor.probes.source.binding_values import declared, given_by
 from envdoctor.probes.source.bindings import (
     ATTRIBUTES,
     IMPORT,
@@ -239,6 +239,8 @@ class Resolver:
         for node, place in scope.returns:
             for one in self.evaluate(node, place):
                 found += self._as_returned(one, scope, call, unknown)
+        if all(one is unknown for one in found) and scope.place is not None:
+            found += declared(scope.node.returns, scope.place, self)
         return found or [unknown if scope.returns else Value("constant", parts=None)]
 
     def _as_returned(self, one: Value, scope: Scope, call: Call, unknown: Value) -> list[Value]:

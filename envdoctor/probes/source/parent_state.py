@@ -10,7 +10,7 @@ import ast
 import functools
 import sys
 
-from envdoctor.probes.source.abstract_values import OWN, names_class
+from envdoctor.probes.source.abstract_values import OWN, joined, names_class
 from envdoctor.probes.source.bindings import IMPORT, VALUE, Place, Scope, below
 from envdoctor.probes.source.call_graph import CallGraph, runner
 
@@ -97,9 +97,25 @@ class ParentState:
         return {name: one for name, one in fields.items() if one}
 
     def given_names(self) -> set[str]:
-        """The dotted names of others that the file itself sets as it is imported: ``module.name = value``."""
+        """The dotted names of others that the file itself sets: of modules as it is imported, of objects anywhere.
+
+        A value that reads the attribute that it is for gives nothing.
+        """
         stores = [one for one in self._module.changes if isinstance(getattr(one[0], "ctx", None), ast.Store)]
-        return {self._of_module(node, place) or "" for node, place in stores if not place.block.guard}
+        found = {self._of_module(node, place) or "" for node, place in stores if not place.block.guard}
+        for scope in below(self._module):
+            for name, attr, value, place in scope.late:
+                if value is None:
+                    continue
+                of_others = [one for one in self._resolver.lookup(name, place) if one.scope is None and one.name]
+                names = {
+                    joined(one.name, attr) for one in of_others if one.kind in {"made", "member", "declared", "ref"}
+                }
+                if any(isinstance(one, ast.Attribute) and one.attr == attr for one in ast.walk(value)):
+                    found -= names
+                elif all(one.kind != "ref" for one in of_others):
+                    found |= names
+        return found
 
     def _done_alone(self) -> Iterator[list[Any]]:
         """The calls and imports that only the program does: in its functions, or where the main program is guarded."""

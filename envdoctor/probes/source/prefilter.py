@@ -47,8 +47,12 @@ _FROM = re.compile(rb"(?:^|[:;])\s*from(?![\w])([\w.\s\\]+)\Z")
 _MODULE = re.compile(rb"(?<![\w.])[A-Za-z_]\w*")
 #: What a line has before the call whose result it assigns to a name of the module.
 _NAME = re.compile(rb"([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=[ \t]*(?:[A-Za-z_][\w.]*\.)?")
+#: A class with its bases.
+_DERIVED = re.compile(rb"^class[ \t]+(\w+)[ \t]*\(([^)]*)\)", re.MULTILINE)
 _ALIAS = re.compile(rb"([\w.]+)\s+as\s+(\w+)")
 _GLOB = frozenset("*?[")
+#: From what a library has to an object that it made, a class derived from what that has, and one derived from this.
+_MOST_STEPS = 3
 #: Segments of a pattern that names something of a module directly.
 _DIRECT = 2
 
@@ -76,6 +80,7 @@ class Prefilter:
         self._linking = functools.cache(lambda word: _files(self._statements.get(word, ()), lambda one: one.is_own))
         self._naming = functools.cache(self._named)
         self._having = functools.cache(self._had)
+        self._derived = functools.cache(lambda file: _derived(project.read(file)))
         self._words = functools.cache(lambda file: set(_WORD.findall(project.read(file))))
         self._taken = functools.cache(lambda file, name: _taken(project.read(file), name))
 
@@ -96,9 +101,12 @@ class Prefilter:
         literal = [one.encode() for one in pattern if _GLOB.isdisjoint(one)]
         is_rooted = _GLOB.isdisjoint(pattern[0])
         files = self._files if is_rooted else set(self._project.mentioning(max(literal, key=len)))
-        files = files.intersection(*(self._naming(one) | self._having(one) for one in literal[is_rooted:]))
+        makers = {one.encode() for one in pattern[:-1]}  # the last one is used, whatever it makes
+        files = files.intersection(
+            *(self._naming(one) | (self._having(one) if one in makers else set()) for one in literal[is_rooted:])
+        )
         if is_rooted:
-            files = self._reaching(literal, files)
+            files = self._reaching(literal, makers, files)
         for glob in pattern:
             if not _GLOB.isdisjoint(glob) and glob.strip("*"):
                 words = fnmatch.filter({*self._statements, *self._attributes}, glob.encode())
@@ -107,7 +115,7 @@ class Prefilter:
             files = self._adjacent(files, *literal)
         return sorted(files)
 
-    def _reaching(self, literal: Sequence[bytes], files: set[str]) -> set[str]:
+    def _reaching(self, literal: Sequence[bytes], makers: set[bytes], files: set[str]) -> set[str]:
         """Those of some files that may reach the first word: by importing it, or from another file of the project."""
         root = literal[0]
         found = _files(self._statements.get(root, ()), lambda one: root in one.roots)
@@ -118,7 +126,7 @@ class Prefilter:
         for word in literal[1:]:
             if any(root in one.roots for name in (word, _STAR) for one in self._statements.get(name, ())):
                 found |= self._linking(word) | {file for file in (starred & files) - found if word in self._words(file)}
-            found |= self._having(word)
+            found |= self._having(word) if word in makers else set()
         return found & files
 
     @functools.cached_property
@@ -136,12 +144,21 @@ class Prefilter:
         return found | {file for file in self._importing(_STAR) - found if word in self._words(file)}
 
     def _had(self, word: bytes) -> set[str]:
-        """The files that may have, from another file of the project, an object that a call of this name made there."""
-        makers = self._importing(word) | self._attributes.get(word, set())
-        made = {name for file in makers for name in _assigned(self._project.read(file), word)}
+        """The files that may have what a call of this name made in another file, or what is derived from it there."""
+        made: set[bytes] = set()
+        places = {(word, file) for file in self._importing(word) | self._attributes.get(word, set())}
+        for _ in range(_MOST_STEPS):
+            places = {(name, file) for one, file in places for name in self._made(file, one) if name not in made}
+            made |= {name for name, _ in places}
+            places |= {(name, file) for name, _ in places for file in self._importing(name)}
         found = set().union(*(self._linking(name) | self._attributes.get(name, set()) for name in made))
         starred = self._linking(_STAR) - found if made else ()
         return found | {file for file in starred if not made.isdisjoint(self._words(file))}
+
+    def _made(self, file: str, word: bytes) -> Iterator[bytes]:
+        """The names in a file of what a call of a name returns, and of classes that have it in their bases."""
+        yield from _assigned(self._project.read(file), word)
+        yield from (name for name, bases in self._derived(file) if word in bases)
 
     def _adjacent(self, files: set[str], root: bytes, last: bytes) -> set[str]:
         """Those of some files where a name is read from its module itself, or the module is given another name."""
@@ -185,6 +202,11 @@ def _taken(data: bytes, name: bytes) -> tuple[set[bytes], bool]:
         elif not passed:
             passed = _PASSED.search(data, max(found.start() - _BEFORE, 0), found.start()) is not None
     return attributes, passed
+
+
+def _derived(data: bytes) -> list[tuple[bytes, list[bytes]]]:
+    """The classes at the top of a module, each with the words of its bases."""
+    return [(found[1], _WORD.findall(found[2])) for found in _DERIVED.finditer(data)] if b"class" in data else []
 
 
 def _assigned(data: bytes, word: bytes) -> Iterator[bytes]:

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from envdoctor.globs_of_names import expression
 from envdoctor.probes.source.abstract_values import STARS, UNWRITTEN, last
-from envdoctor.probes.source.bindings import IMPORT, PARAMETER
+from envdoctor.probes.source.bindings import IMPORT, annotation_of, classes_in
 from envdoctor.source_keys import IMPORTED
 
 TYPE_CHECKING = False
@@ -161,8 +161,8 @@ def _read(scope: Scope) -> Iterator[tuple[ast.expr, int]]:
         yield node, place.order
     for bindings in scope.bindings.values():
         for one in bindings:
-            if one.kind == PARAMETER and one.value[0].annotation is not None:
-                yield one.value[0].annotation, one.place.order
+            for node in classes_in(annotation_of(one)):
+                yield node, one.place.order
 
 
 def _given(scope: Scope) -> Iterator[tuple[str, int]]:

@@ -26,14 +26,16 @@ def parser() -> Parser:
         "the public modules, names, attributes and parameters that went between them and that no rule asks a "
         "project's source for. Nothing is installed or executed; what a release makes while it runs, and what its "
         "compiled modules have, is not seen, and some of what is printed is nothing that people use. With --run both "
-        "releases are installed and imported, without network: nothing is left out then, and what is printed may be "
-        "taken into the rule; names that it asks for and that are still there are printed too.",
+        "releases are installed and imported, without network: what classes inherit and modules make is seen then, not "
+        "what a module's __getattr__ makes, and what is printed may be taken into the rule. Names that the rule asks "
+        "for and that are still there are printed too.",
         epilog="examples:\n  envdoctor rules gaps my-cause\n"
         "  envdoctor rules gaps --run my-cause\n"
         "  envdoctor rules gaps --of DISTRIBUTION   between all minor versions\n",
     )
     made.add_argument("rule", nargs="*", help="ids, files or directories (default: every rule of rules/)")
     made.add_argument("--run", action="store_true", help="import both releases instead of reading their wheels")
+    made.add_argument("--first", default="", metavar="CODE", help="with --run, what is run before modules are imported")
     made.add_argument("--of", action="append", default=[], metavar="NAME", help="every edge of this distribution")
     made.add_argument("--most", type=positive, default=20, metavar="N", help="releases with --of (default: 20)")
     made.add_argument("--rules", default=None, metavar="DIR", help="the directory of rules (default: rules)")
@@ -46,6 +48,8 @@ def run(options: argparse.Namespace) -> int:
 
     if options.of and options.run:
         raise UsageError("--run builds what a rule's proof states: give rules, not --of NAME")
+    if options.first and not options.run:
+        raise UsageError("--first is run where modules are imported: add --run")
     if options.of and options.rule:
         raise UsageError("a rule has edges of its own: give rules, or --of NAME")
     every, _ = rules_of([], options.rules)
@@ -58,19 +62,19 @@ def run(options: argparse.Namespace) -> int:
                 found |= _shown("", edge, asked)
         for rule in [] if options.of else rules_of(options.rule, options.rules)[0]:
             for edge in removed_names.of_rule(rule, run=options.run):
-                found |= _ran(rule, edge, asked) if options.run else _shown(f"{rule.id}: ", edge, asked)
+                found |= _ran(rule, edge, asked, options.first) if options.run else _shown(f"{rule.id}: ", edge, asked)
     except TargetError as error:
         raise UsageError(str(error)) from error
     return int(found)
 
 
-def _ran(rule: Rule, edge: Edge, asked: Asked) -> bool:
+def _ran(rule: Rule, edge: Edge, asked: Asked, first: str) -> bool:
     """Import both releases, and write what went; whether there was anything."""
     from envdoctor.workshop import removed_at_runtime
     from envdoctor.workshop.proof.build import UnbuiltError
 
     try:
-        found = removed_at_runtime.of_rule(rule, edge.distribution, edge.last, edge.gone, asked)
+        found = removed_at_runtime.of_rule(rule, edge, asked, first)
     except UnbuiltError as error:
         write(f"{rule.id}: {edge.distribution} {edge.last} and {edge.gone} were not compared: {error}\n")
         return False

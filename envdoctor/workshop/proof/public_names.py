@@ -62,10 +62,15 @@ def imported(path):
 
 
 def resolved(path):
-    """Whether a dotted name is a module or something in one; ``None`` where it would be an attribute of an instance."""
+    """Whether a dotted name is a module or something in one.
+
+    ``None`` where it would be an attribute of an instance, or of a module that cannot be imported.
+    """
     parts = path.split(".")
     for end in range(len(parts), 0, -1):
         found = imported(".".join(parts[:end]))
+        if not isinstance(found, (ModuleType, ModuleNotFoundError)):
+            return None
         if isinstance(found, ModuleType):
             for name in parts[end:]:
                 try:
@@ -84,7 +89,7 @@ class Reader:
 
     def is_own(self, value):
         """Whether a class or function was made in one of the packages."""
-        return str(getattr(value, "__module__", "")).partition(".")[0] in self.roots
+        return str(attribute(value, "__module__")).partition(".")[0] in self.roots
 
     def names(self, module):
         """The public names of a module, each with the path where it was made if it is a class or function."""
@@ -93,10 +98,10 @@ class Reader:
         for name in sorted({*dir(module), *listed} - NO_NAMES):
             try:
                 value = getattr(module, name)
-            except Exception:
+                if not name.startswith("_") and (name in listed or self.is_for_users(module, value, bool(listed))):
+                    found[name] = self.home(value)
+            except Exception:  # also of an object that is only made when something of it is asked for
                 continue
-            if not name.startswith("_") and (name in listed or self.is_for_users(module, value, bool(listed))):
-                found[name] = self.home(value)
         return found
 
     def is_for_users(self, module, value, is_listed):
@@ -106,7 +111,7 @@ class Reader:
             return value.__name__.startswith(module.__name__ + ".")
         if not callable(value):
             return type(value).__module__ not in OWN_TYPES and (is_package or not is_listed)
-        home = getattr(value, "__module__", None)
+        home = attribute(value, "__module__")
         if not isinstance(home, str):
             return not is_listed
         return home == module.__name__ or (is_package and self.is_own(value))
@@ -136,9 +141,17 @@ class Reader:
         """What can be called of a function or a class, by its path: itself, and its methods."""
         yield path, value
         for name in dir(value) if isinstance(value, type) else ():
-            method = getattr(value, name, None)
+            method = attribute(value, name)
             if callable(method) and not name.startswith("_") and not isinstance(method, type) and self.is_own(method):
                 yield path + "." + name, method
+
+
+def attribute(value, name):
+    """An attribute of anything; ``None`` where asking for it raises, as of an object that is made when it is asked."""
+    try:
+        return getattr(value, name, None)
+    except Exception:
+        return None
 
 
 def assigned(value):
@@ -202,6 +215,11 @@ class Comparison:
         is_missing = isinstance(found, ImportError) and found.name and path.startswith(found.name)
         return is_missing and path not in self.here
 
+    def is_name(self, path):
+        """Whether what was a module is a name of the module around it now."""
+        parent, _, name = path.rpartition(".")
+        return hasattr(self.found.get(parent), name)
+
     def lacks(self, path, name):
         """Whether a module that can be imported has no such name, and no such part."""
         module = self.found[path]
@@ -228,9 +246,11 @@ class Comparison:
 
     def gone(self):
         """What went: ``modules``, ``names`` by module, ``members`` by class, ``keywords`` by call, and ``paths``."""
-        found = {"modules": self.lost, "names": {}, "members": {}, "keywords": {}, "paths": self.homes}
+        taken = [path for path in self.lost if self.is_name(path)]
+        modules = [path for path in self.lost if path not in taken]
+        found = {"modules": modules, "names": {}, "members": {}, "keywords": {}, "paths": self.homes}
         for path, names in self.had["modules"].items():
-            gone = [name for name in names if self.lacks(path, name)]
+            gone = [name for name in names if path in taken or self.lacks(path, name)]
             found["names"].update({path: gone} if gone else {})
         for home in self.homes:
             value = self.value(home)
@@ -245,8 +265,9 @@ class Comparison:
         return found
 
 
-def main(distribution):
-    """Write what the distribution offers, or what it lacks of what is written already."""
+def main(distribution, first=""):
+    """Write what the distribution offers, or what it lacks of what is written already; ``first`` is run before."""
+    exec(first, {})
     if os.path.exists(HAD):
         with open(HAD, encoding="utf-8") as file:
             place, answer = GONE, Comparison(distribution, json.load(file)).gone()
@@ -260,5 +281,5 @@ def main(distribution):
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    main(sys.argv[1])
+    main(*sys.argv[1:])
     os._exit(0)  # what modules started is not waited for

@@ -9,6 +9,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from envdoctor.config_keys import config_file
 from envdoctor.facts import CONFIG, Answer
 from envdoctor.probes.project import Project, config_text, config_yaml
 from envdoctor.probes.project.config import format_of
@@ -37,7 +38,8 @@ def entries(form, text):
         ("*/configs.yaml", ["a/configs.yaml"]),
         ("a/**/configs.yaml", ["a/b/configs.yaml", "a/configs.yaml"]),
         ("a/**", ["a/b/configs.yaml", "a/configs.yaml"]),
-        ("./configs.yaml", []),
+        ("./configs.yaml", ["configs.yaml"]),
+        ("./a/*.yaml", ["a/configs.yaml"]),
         ("c?nf*.yaml", ["a/b/configs.yaml", "a/configs.yaml", "configs.yaml"]),
         ("[ab]/**/[!x]*.yaml", ["a/b/configs.yaml", "a/configs.yaml"]),
         ("**", ["a/b/configs.yaml", "a/configs.yaml", "configs.yaml"]),
@@ -46,6 +48,13 @@ def entries(form, text):
 def test_globs(pattern, names):
     files = dict.fromkeys(["configs.yaml", "a/configs.yaml", "a/b/configs.yaml"], "x: 1\n")
     assert [one["file"] for one in lookup(files, pattern, "x").found] == names
+
+
+def test_a_file_beside_which_another_counts_is_left_out():
+    lint = "[tool.ruff.lint]\nselect = ['E']\n"
+    files = {"pyproject.toml": lint, "a/pyproject.toml": lint, "a/ruff.toml": "", "b/pyproject.toml": lint}
+    key = config_file("pyproject.toml", [".ruff.toml", "ruff.toml"])
+    assert [one["file"] for one in lookup(files, key, "select.*").found] == ["b/pyproject.toml", "pyproject.toml"]
 
 
 @pytest.mark.parametrize(
@@ -201,6 +210,11 @@ x = 2
         ("title", "x", 2), ("a.b.c", 1, 4), ("a.b.d e.f", 2.5, 5), ("a.b.list.0", 1, 6), ("a.b.list.1.g", True, 6),
         ("a.b.text", "h = 9\n[z]\n", 10), ("many.0.x", 1, 15), ("many.0.sub.y", "2020-01-02", 17), ("many.1.x", 2, 19),
     ]  # fmt: skip
+
+
+def test_what_is_empty_in_toml_is_set_to_nothing():
+    text = "files = []\n[tool.a]\n[tool.b]\nc = {}\n[[many]]\n"
+    assert entries("toml", text) == [("files", "", 1), ("tool.a", "", 2), ("tool.b.c", "", 4), ("many.0", "", 5)]
 
 
 def test_ini_values_and_lines():

@@ -151,6 +151,35 @@ def test_an_object_of_another_file_is_what_made_it(source, pattern, lines):
     assert [use["line"] for use in answer["found"] if use["file"] == "main.py" and use["kind"] != "import"] == lines
 
 
+MODELS = {
+    "app/__init__.py": "",
+    "app/ext.py": "from lib import Database\ndb = Database()\n",
+    "app/models.py": "from app.ext import db\nclass Post(db.Model):\n    id = db.Column()\n    def mine(self):\n"
+    "        self.late = 1\nclass Mixed(db.Model, Post): ...\nclass Any(db.Model):\n    def __getattr__(self, name): ...\n"
+    "class Both(db.Model, db.Other): ...\n",
+    "app/more.py": "from .models import Post\nclass Special(Post): ...\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("from app.models import Post\nPost.query.page(1)\n", [2]),
+        ("from app import models\nmodels.Post.query.page(1)\nmodels.Post().query.page(2)\n", [2, 3]),
+        ("from app.more import Special\nSpecial.query.page(1)\n", [2]),
+        ("from app.models import Post\nclass Mine(Post):\n    def f(self):\n        self.query.page(1)\n", [4]),
+        ("from app.models import Post\nPost.mine.page(1)\nPost.id.page(2)\nPost().late.page(3)\n", []),
+        ("from app.models import Any, Both\nAny.query.page(1)\nBoth.query.page(2)\n", []),
+        ("from elsewhere import Post\nPost.query.page(1)\n", []),
+    ],
+)
+def test_a_class_of_another_file_has_what_it_inherits_and_does_not_replace(source, lines):
+    project = Project.of({**MODELS, "main.py": source})
+    for pattern in ("lib.Database.Model.query.page", "lib.**.Model.*.page"):
+        found = uses(project, pattern)["found"]
+        assert [use["line"] for use in found if use["file"] == "main.py"] == lines
+
+
 def test_files_that_name_each_other_in_a_circle():
     files = {"a.py": "from b import x\nimport torch\ntorch.f(x, x())", "b.py": "from a import x\n"}
     (use,) = [use for use in uses(Project.of(files), "torch.f")["found"] if use["kind"] == "call"]
@@ -282,10 +311,27 @@ def test_a_module_of_the_project_is_not_the_one_of_its_name_elsewhere(files, scr
         ("import numpy as np\nnp.float = float\ndef f():\n    return np.float\n", []),
         ("import numpy as np\nnp.other = float\nnp.float(1)\n", [3]),
         ("import numpy as np\ndef patch():\n    np.float = float\nnp.float(1)\n", [4]),
+        ("import numpy as np\nnp.float = np.float or float\n", [2]),
     ],
 )
 def test_what_a_file_gives_to_a_module_is_there(source, lines):
     found = uses(Project.of({"main.py": source}), "numpy.float")["found"]
+    assert sorted({use["line"] for use in found}) == lines
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("def make():\n    app = App()\n    app.env = 'x'\n    return app.env\n", []),
+        ("app = App()\ndef f():\n    app.env = 'x'\ndef g():\n    print(app.env)\n", []),
+        ("def f(app: App):\n    app.env = 'x'\n    print(app.env)\n", []),
+        ("app = App()\napp.env = app.env or 'x'\n", [3]),
+        ("app = App()\napp.name = 'x'\nprint(app.env)\n", [4]),
+        ("app = App()\nother = Other()\nother.env = 'x'\nprint(app.env)\n", [5]),
+    ],
+)
+def test_what_a_file_gives_to_an_object_is_there(source, lines):
+    found = uses(Project.of({"main.py": f"from lib import App, Other\n{source}"}), "lib.App.env")["found"]
     assert sorted({use["line"] for use in found}) == lines
 
 

@@ -389,6 +389,47 @@ def test_a_call_that_no_version_stands_before_is_one(source):
 
 
 @pytest.mark.parametrize(
+    ("source", "excused"),
+    [
+        ("if 'x' in a.style.available:\n  a.b('x')", True),
+        ("if 'x' in a.get_available_styles():\n  a.b('x')", True),
+        ("for x in ('x', 'y'):\n  if x in a.available:\n    a.b(x)", True),
+        ("if 'x' in a.styles:\n  a.b('x')", False),
+        ("if a.unavailable:\n  a.b('x')", False),
+        ("if 'x' in a.available:\n  pass\na.b('x')", False),
+    ],
+)
+def test_a_call_of_what_a_library_was_asked_for_is_excused(source, excused):
+    assert [use["excused"] for use in calls(f"import a\n{source}", "a.b")] == [excused]
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("def f(x: Driver): x.find(1)", [3]),
+        ("def f(x: 'lib.Driver'): x.find(1)", [3]),
+        ("def f(x: Optional[Driver] = None): x.find(1)", [3]),
+        ("def f(x: typing.Union[int, 'Driver']): x.find(1)", [3]),
+        ("def f(x: Driver | None): x.find(1)", [3]),
+        ("def f(x: Annotated[Driver, 3]): x.find(1)", [3]),
+        ("x: Driver = unknown()\nx.find(1)", [4]),
+        ("class A:\n  def __init__(self, x): self.x: Driver = x\n  def f(self): self.x.find(1)", [5]),
+        ("class A:\n  x: Driver\n  def f(self): self.x.find(1)", [5]),
+        ("def f() -> Driver: return unknown()\nf().find(1)", [4]),
+        ("def f(x: list[Driver]): x.find(1)", []),
+        ("def f(x: 'no annotation at all'): x.find(1)", []),
+        ("def f(x: Other): x.find(1)", []),
+        ("class Driver: ...\ndef f(x: Driver): x.find(1)", []),
+        ("x: Driver = lib.Other()\nx.find(1)", []),  # what it is counts, whatever is written beside it
+        ("def f() -> Driver: return lib.Other()\nf().find(1)", []),
+    ],
+)
+def test_an_object_is_of_the_class_that_its_annotation_names(source, lines):
+    text = f"import lib, typing\nfrom lib import Driver, Other\n{source}"
+    assert [use["line"] for use in calls(text, "lib.Driver.find")] == lines
+
+
+@pytest.mark.parametrize(
     ("source", "pattern", "expected"),
     [
         ("import a.b", "a.b", [("import", 1)]),
