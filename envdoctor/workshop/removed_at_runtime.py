@@ -33,16 +33,19 @@ class Removed(Record):
     """What went between two releases and no rule asks for, as globs with alternatives in braces.
 
     ``uses`` are globs of names, ``keywords`` the globs of calls by the keyword that they no longer take. ``still`` are
-    names that the rule asks for and that the newer release has, ``never`` those of modules that neither has.
+    names that the rule asks for and that the newer release has, ``never`` those of modules that neither has, ``back``
+    those that the newest release of the range has again. ``newest`` is empty where that was not built.
     """
 
     python: str
     last: str
     gone: str
+    newest: str
     uses: Sequence[str]
     keywords: Mapping[str, Sequence[str]]
     still: Sequence[str]
     never: Sequence[str]
+    back: Sequence[str]
 
 
 def of_rule(rule: Rule, edge: Edge, asked: Asked, first: str = "") -> Removed:
@@ -59,17 +62,52 @@ def of_rule(rule: Rule, edge: Edge, asked: Asked, first: str = "") -> Removed:
     for version in (last, gone):
         files.update(_left(place, (name, version), program, (name, first), files))
     had, lost = (json.loads(files[name]) for name in (public_names.HAD, public_names.GONE))
-    before, after = had["asked"], lost["asked"]
-    found = _Lost(had, lost, asked)
+    before, after, later = had["asked"], lost["asked"], lost
+    newest = edge.newest if edge.newest != gone else ""
+    try:
+        later = (
+            json.loads(_left(place, (name, newest), program, (name, first), files)[public_names.GONE])
+            if newest
+            else lost
+        )
+    except build.UnbuiltError:
+        newest = ""
+    found = _Lost(had, _for_good(lost, later), asked)
     return Removed(
         python=place.python,
         last=last,
         gone=gone,
+        newest=newest,
         uses=list(found.uses()),
         keywords=found.keywords(),
         still=[one for one in names if after[one]],
         never=[one for one in names if before[one] is False and after[one] is False],
+        back=[one for one in names if later["asked"][one] and not after[one]],
     )
+
+
+def _for_good(lost: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
+    """What went and is not there in a later release, either."""
+
+    def is_gone(path: str) -> bool:
+        module, _, name = path.rpartition(".")
+        is_lost = any(path == one or path.startswith(f"{one}.") for one in later["modules"])
+        return is_lost or name in later["names"].get(module, ())
+
+    def left(kind: str, path: str, names: Iterable[str]) -> list[str]:
+        around, _, method = path.rpartition(".")
+        home = path if path in lost["paths"] else around
+        if all(map(is_gone, lost["paths"].get(home, [home]))) or method in later["members"].get(around, ()):
+            return list(names)
+        return [name for name in names if name in later[kind].get(path, ())]
+
+    return {
+        "modules": list(filter(is_gone, lost["modules"])),
+        "names": {path: [one for one in names if is_gone(f"{path}.{one}")] for path, names in lost["names"].items()},
+        "members": {path: left("members", path, names) for path, names in lost["members"].items()},
+        "keywords": {path: left("keywords", path, names) for path, names in lost["keywords"].items()},
+        "paths": lost["paths"],
+    }
 
 
 def _left(
@@ -203,4 +241,5 @@ def written(found: Removed) -> str:
         lines.append(f"  - source: {{calls: {json.dumps(calls)}, argument: {{name: {name}}}}}")
     lines += [f"  asked for, and there in {found.gone}: {one}" for one in found.still]
     lines += [f"  asked for, and in neither: {one}" for one in found.never]
+    lines += [f"  asked for, and there again in {found.newest}: {one}" for one in found.back]
     return "".join(f"{line}\n" for line in lines)

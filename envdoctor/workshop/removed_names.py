@@ -28,13 +28,14 @@ class Edge(Record):
     """Two releases of a distribution that are neighbours on the index, and what of the first the second lacks.
 
     ``names`` are ``module``, ``module.name``, ``module.Class.attribute``, or ``....name:parameter``; what is inside of
-    another one that went is left out.
+    another one that went is left out. ``newest`` is the newest release of a rule's range.
     """
 
     distribution: str
     last: str
     gone: str
     names: Sequence[str]
+    newest: str = ""
 
 
 def of_rule(rule: Rule, *, run: bool = False) -> Iterator[Edge]:
@@ -51,8 +52,9 @@ def of_rule(rule: Rule, *, run: bool = False) -> Iterator[Edge]:
             known = wheels(leaf.key)
             first = next((at for at, file in enumerate(known) if meets_all(file.version, leaf.value)), 0)
             if first and run:
-                ends = known[first - 1].version, known[first].version
-                yield Edge(distribution=leaf.key, last=ends[0], gone=ends[1], names=())
+                newest = [file.version for file in known if meets_all(file.version, leaf.value)][-1]
+                ends = {"last": known[first - 1].version, "gone": known[first].version, "newest": newest}
+                yield Edge(distribution=leaf.key, names=(), **ends)
             elif first:
                 yield between(leaf.key, known[first - 1], known[first])
 

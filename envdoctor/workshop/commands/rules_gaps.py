@@ -80,7 +80,8 @@ def _ran(rule: Rule, edge: Edge, asked: Asked, first: str) -> bool:
         return False
     text = removed_at_runtime.written(found)
     if text:
-        write(f"{rule.id}: {edge.distribution} {edge.last} and {edge.gone} on Python {found.python}\n{text}")
+        newest = f", {found.newest} too," if found.newest else ""
+        write(f"{rule.id}: {edge.distribution} {edge.last} and {edge.gone}{newest} on Python {found.python}\n{text}")
     return bool(text)
 
 
