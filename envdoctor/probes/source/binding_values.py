@@ -98,8 +98,11 @@ def _annotated(binding: Binding, owner: Scope, resolver: Resolving) -> list[Valu
 
 
 def declared(annotation: ast.expr | None, place: Place, resolver: Resolving) -> list[Value]:
-    """Objects of the classes of elsewhere that an annotation names."""
-    found = [one for node in classes_in(annotation) for one in resolver.evaluate(node, place)]
+    """Objects of the class of elsewhere that an annotation names; of several classes it is not known which."""
+    nodes = classes_in(annotation)
+    found = [one for node in nodes for one in resolver.evaluate(node, place) if not one.name.startswith("builtins.")]
+    if len(nodes) > 1 and len(found) != 1:
+        return []
     return [Value("declared", one.name) for one in found if one.kind == "ref" and names_class(one.name)]
 
 

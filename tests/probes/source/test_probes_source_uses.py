@@ -417,6 +417,8 @@ def test_a_call_of_what_a_library_was_asked_for_is_excused(source, excused):
         ("class A:\n  x: Driver\n  def f(self): self.x.find(1)", [5]),
         ("def f() -> Driver: return unknown()\nf().find(1)", [4]),
         ("def f(x: list[Driver]): x.find(1)", []),
+        ("def f(x: typing.Union[Driver, Other]): x.find(1)", []),
+        ("class Own: ...\ndef f(x: Driver | Own): x.find(1)", []),
         ("def f(x: 'no annotation at all'): x.find(1)", []),
         ("def f(x: Other): x.find(1)", []),
         ("class Driver: ...\ndef f(x: Driver): x.find(1)", []),
