@@ -41,12 +41,23 @@ def failed_in(error_text: Any, compiled: Mapping[str, Any]) -> str | None:
     """The import name of the installed package whose code did what a rule says of the project's own code.
 
     ``None`` where a failure ends in the project's code, or in that of a package that the rule's names belong to, which
-    the project may have called; and for a rule that asks for nothing in source.
+    the project may have called (where some are of the distributions that the rule is about, of these alone); and for a
+    rule that asks for nothing in source.
     """
-    named = {name.partition(".")[0] for name in _needed_in_source(compiled["when"])}
+    roots = {name.partition(".")[0] for name in _needed_in_source(compiled["when"])}
+    about = {name.replace("-", "_") for name in _distributions(compiled["when"])}
+    named = {root for root in roots if root.lower() in about} or roots
     last = [failure.frames[-1] for failure in error_text.failures if failure.frames] if named else []
     packages = [frame.package if getattr(frame, "installed", False) else None for frame in last]
     return packages[-1] if packages and all(one and one not in named for one in packages) else None
+
+
+def _distributions(condition: Sequence[Any]) -> set[str]:
+    """The distributions that a compiled condition names."""
+    operator, *parts = condition
+    if operator in {"packages", "present"}:
+        return set(parts[0])
+    return set().union(*map(_distributions, parts)) if operator in {"all", "any"} else set()
 
 
 def _needed_in_source(condition: Sequence[Any]) -> set[str]:

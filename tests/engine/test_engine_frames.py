@@ -101,5 +101,14 @@ def test_what_a_condition_needs_in_source(when, package):
     assert failed_in(text((SITE + "/rightmod/y.py", 5)), {"when": when}) == package
 
 
+def test_what_depends_on_the_distribution_of_a_rule_fails_for_itself():
+    """A rule about ``left-pad`` may ask for names of what is built on it; where that fails, the project did nothing."""
+    uses = ["source", "name", ["left_pad.a", "right.b"], {}]
+    about = {"when": ["all", ["packages", ["left-pad"], None, []], uses]}
+    assert failed_in(text((SITE + "/right/y.py", 5)), about) == "right"
+    assert failed_in(text((SITE + "/left_pad/y.py", 5)), about) is None
+    assert failed_in(text((SITE + "/right/y.py", 5)), {"when": uses}) is None
+
+
 def test_a_text_without_frames_failed_nowhere():
     assert failed_in(read("ValueError: x"), {"when": SOURCE}) is None
