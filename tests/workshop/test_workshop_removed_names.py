@@ -237,6 +237,14 @@ def test_releases_that_cannot_be_installed_are_said_and_are_no_failure(ran, tmp_
     assert text.startswith("left2-0-in-code: left 1.9 and 2.0 were not compared: ")
 
 
+def test_where_nothing_else_went_that_is_said(ran):
+    calls = 'source: {calls: ["left.pad", "left.{Bag,Base,Box,Crate,Jar}"], arguments: [{name: fill}, {name: old}]}'
+    names = 'source: {uses: ["left.{ask.get,east,limit,north}", "left.old.**", "left.{Base,Box,Crate,Jar}.{old,open}"]}'
+    status, text = ran("left2-0-in-code", asked=[names, calls])
+    assert status == 0
+    assert text.splitlines()[1:] == ["  nothing went that no rule asks for"]
+
+
 def test_what_has_to_be_run_before_modules_can_be_imported_is_run(ran):
     _, text = ran("--first", "import left; left.Box.open = None", asked=["source: {uses: left.other}"])
     assert '"left.**.{Base,Crate,Jar}.{old,open}",' not in text

@@ -79,9 +79,9 @@ def _ran(rule: Rule, edge: Edge, asked: Asked, first: str) -> bool:
         write(f"{rule.id}: {edge.distribution} {edge.last} and {edge.gone} were not compared: {error}\n")
         return False
     text = removed_at_runtime.written(found)
-    if text:
-        newest = f", {found.newest} too," if found.newest else ""
-        write(f"{rule.id}: {edge.distribution} {edge.last} and {edge.gone}{newest} on Python {found.python}\n{text}")
+    newest = f", {found.newest} too," if found.newest else ""
+    said = text or "  nothing went that no rule asks for\n"
+    write(f"{rule.id}: {edge.distribution} {edge.last} and {edge.gone}{newest} on Python {found.python}\n{said}")
     return bool(text)
 
 
