@@ -23,10 +23,13 @@ _MISSING = {"ImportError", "ModuleNotFoundError", "AttributeError"}
 _REFUSED = {"TypeError", "ValueError"}
 #: Part of a name that is a comparison of releases.
 _RELEASE = re.compile(r"_v_?\d|(?:^|_)(?:ge|gte|gt|le|lte|lt|pre|post|before|since)_?\d")
+#: Names of functions that compare a version.
+_COMPARING = {"version_predates", "version_less_than", "version_at_least", "check_min_version", "version_compare"}
 #: Part of a name that says what can be asked for.
 _OFFERED = re.compile(r"(?:^|_)available(?:$|_)")
 #: Context managers that let their block raise what they are given.
 _LETTING = {"suppress", "raises", "assertRaises", "assertRaisesRegex", "assertRaisesRegexp"}
+_LETTING |= {"assert_raises", "assert_raises_regex"}
 #: Decorators that leave a function out by a condition.
 _SKIPPING = {"skipif", "skipIf", "skipUnless"}
 #: Functions and methods that do not return.
@@ -152,7 +155,7 @@ def spared_by(test: ast.expr, flags: VersionFlags | None = None) -> int:
         if _is_loaded(node) or (flags is not None and flags.says(node)):
             return IMPORTS | ATTRIBUTES
         if isinstance(name, str):
-            if name in ASKING or _says_release(name):
+            if name in ASKING or _says_release(name) or _compares_versions(node):
                 return IMPORTS | ATTRIBUTES
             found |= CALLS if name == "get_start_method" or _is_offered(node) else 0
             asked = asked or name == "version" or name.endswith("_version")
@@ -180,6 +183,11 @@ def _says_release(name: str) -> bool:
     if name.isupper():
         return "VERSION" in name or any(map(str.isdigit, name))
     return _RELEASE.search(name) is not None
+
+
+def _compares_versions(node: ast.AST) -> bool:
+    """Whether it is a function that says of something whether its version is before or after another."""
+    return str(getattr(node, "id", None) or getattr(node, "attr", "")).lstrip("_") in _COMPARING
 
 
 def _is_offered(node: ast.AST) -> bool:
