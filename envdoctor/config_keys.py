@@ -14,7 +14,7 @@ def config_file(glob: str, others: Iterable[str] = ()) -> str:
     return _UNLESS.join([glob, *others])
 
 
-def parted(key: str) -> tuple[str, list[str]]:
+def glob_and_others(key: str) -> tuple[str, list[str]]:
     """The glob of such a key, and the names of the other files."""
     glob, *others = key.split(_UNLESS)
     return glob, others

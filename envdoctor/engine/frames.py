@@ -41,8 +41,8 @@ def failed_in(error_text: Any, compiled: Mapping[str, Any]) -> str | None:
     """The import name of the installed package whose code did what a rule says of the project's own code.
 
     ``None`` where a failure ends in the project's code, or in that of a package that the rule's names belong to, which
-    the project may have called (where some are of the distributions that the rule is about, of these alone); and for a
-    rule that asks for nothing in source.
+    the project may have called; and for a rule that asks for nothing in source. Where a rule names a package of its own
+    distributions, others that it names are no such package.
     """
     roots = {name.partition(".")[0] for name in _needed_in_source(compiled["when"])}
     about = {name.replace("-", "_") for name in _distributions(compiled["when"])}

@@ -57,7 +57,9 @@ def read_config(node: Node) -> dict[str, Any]:
 def _beside(node: Node) -> str:
     text = node.text()
     if not _FILE_NAME.fullmatch(text):
-        node.complain(f"`{shorten(text)}` is not the name of a file in the same directory; write one such as ruff.toml")
+        node.complain(
+            f"`{shorten(text)}` is not the name of a file in the same directory; write one such as settings.toml"
+        )
     return text
 
 

@@ -64,14 +64,12 @@ def of_rule(rule: Rule, edge: Edge, asked: Asked, first: str = "") -> Removed:
     had, lost = (json.loads(files[name]) for name in (public_names.HAD, public_names.GONE))
     before, after, later = had["asked"], lost["asked"], lost
     newest = edge.newest if edge.newest != gone else ""
-    try:
-        later = (
-            json.loads(_left(place, (name, newest), program, (name, first), files)[public_names.GONE])
-            if newest
-            else lost
-        )
-    except build.UnbuiltError:
-        newest = ""
+    if newest:
+        try:
+            files.update(_left(place, (name, newest), program, (name, first), files))
+            later = json.loads(files[public_names.GONE])
+        except build.UnbuiltError:
+            newest = ""
     found = _Lost(had, _for_good(lost, later), asked)
     return Removed(
         python=place.python,
@@ -199,7 +197,7 @@ class _Lost:
         """
         named: dict[str, set[str]] = {}
         for home in homes:
-            for path in self._paths(home):
+            for path in sorted(self._paths(home)):
                 stem = path.rpartition(".")[2]
                 if any(self._had_any(other, rests) for other in self._stems[stem] - {*homes}):
                     yield path

@@ -6,7 +6,7 @@ import fnmatch
 import itertools
 import time
 
-from envdoctor.config_keys import parted
+from envdoctor.config_keys import glob_and_others
 from envdoctor.probes.project import tree
 from envdoctor.probes.project.globs import Glob
 from envdoctor.probes.project.walk import FORMATS, is_configuration, is_dotenv, shown
@@ -42,7 +42,7 @@ class ConfigReader:
 
     def lookup(self, pattern: str, path: str) -> Answer[Setting]:
         """The scalars whose dotted path ends as a key says, in the files that :func:`config_file` names."""
-        pattern, others = parted(pattern)
+        pattern, others = glob_and_others(pattern)
         glob = Glob(pattern)
         wanted = path.split(".")
         found: list[Setting] = []

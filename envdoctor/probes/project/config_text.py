@@ -65,7 +65,7 @@ def _flat(value: Any, *, empty: bool = False) -> Iterator[tuple[str, Any]]:
             todo += [(f"{path}.{name}" if path else str(name), one, level + 1) for name, one in reversed(list(items))]
         else:
             is_plain = isinstance(value, (str, int, float, type(None)))
-            yield path, value if is_plain else "" if value in ([], {}) else str(value)
+            yield path, value if is_plain else "" if isinstance(value, (dict, list)) else str(value)
 
 
 # --- TOML -----------------------------------------------------------------------------------------------------------

@@ -184,11 +184,11 @@ class Arguments:
             **({"parameter": parameter} if parameter else {}),
         }
 
-    def _is_awaited(self, one: Value) -> bool:
+    def _is_awaited(self, one: Value, within: Sequence[ast.AST] = ()) -> bool:
         """Whether a value is the call of an ``async`` function, of this file or of asyncio, or a generator of these."""
         if one.kind == "generator" and isinstance(one.node, ast.GeneratorExp):
-            inside = self.resolver.scope_of[id(one.node)].inside
-            return any(map(self._is_awaited, self.resolver.evaluate(one.node.elt, inside)))
+            found = self.resolver.evaluate(one.node.elt, self.resolver.scope_of[id(one.node)].inside)
+            return one.node not in within and any(self._is_awaited(each, (*within, one.node)) for each in found)
         if one.kind != "made" or not isinstance(one.node, ast.Call) or one.place is None:
             return False
         called = self.resolver.evaluate(one.node.func, one.place)

@@ -227,7 +227,7 @@ class Linker:
             return self._follow(starred, where, depth + 1) if starred else (full, None, where)
         meant = export.get("ref", "").rstrip(".")
         if len(rest) > 1 and not meant:
-            meant = self._only_maker(export) or _inherited(export, rest[1])
+            meant = self._only_maker(export) or _base_of(export, rest[1])
         if meant:
             return self._follow(".".join([meant, *rest[1:]]), where, depth + 1)
         return full, export if len(rest) == 1 else _method(export, rest[1:]), where
@@ -273,7 +273,7 @@ class Linker:
         return None
 
 
-def _inherited(export: dict[str, Any], name: str) -> str:
+def _base_of(export: dict[str, Any], name: str) -> str:
     """The class of elsewhere that an exported class has an attribute of, where that is certain."""
     is_own = name in export.get("instead", ())
     return "" if is_own else export.get("inherits", "")

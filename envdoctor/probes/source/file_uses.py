@@ -18,7 +18,7 @@ from envdoctor.probes.source.excerpts import Excerpts
 from envdoctor.probes.source.inheritance import (
     attributes,
     constructed_above,
-    inheritance,
+    foreign_base,
     is_constructor_above,
     lineage,
     own_classes,
@@ -253,7 +253,7 @@ class _File:
         made = [Value("made", one.name, scope=one.scope) for one in found if one.kind == "class"]
         if made:
             answer.update(self._instances(made, name, here))
-            answer.update(inheritance(self.resolver.evaluate, made[0].scope) if len(made) == len(found) == 1 else {})
+            answer.update(foreign_base(self.resolver.evaluate, made[0].scope) if len(made) == len(found) == 1 else {})
         if all(one.kind == "function" and one.scope is not None for one in found):
             answer["returns"] = self._returned(found, here)
             answer.update({"passes": True} if all(map(_passes, found)) else {})

@@ -22,9 +22,9 @@ _MISSING = {"ImportError", "ModuleNotFoundError", "AttributeError"}
 #: What a call raises that is written for another release.
 _REFUSED = {"TypeError", "ValueError"}
 #: Part of a name that is a comparison of releases.
-_RELEASE = re.compile(r"_v_?\d|(?:^|_)(?:ge|gte|gt|le|lte|lt|pre|post|before|since)_?\d")
-#: Names of functions that compare a version.
-_COMPARING = {"version_predates", "version_less_than", "version_at_least", "check_min_version", "version_compare"}
+_RELEASE = re.compile(
+    r"_v_?\d|(?:^|_)(?:ge|gte|gt|le|lte|lt|pre|post|before|since)_?\d|version_(?:predates|before|after|older|newer|at_least|less)"
+)
 #: Part of a name that says what can be asked for.
 _OFFERED = re.compile(r"(?:^|_)available(?:$|_)")
 #: Context managers that let their block raise what they are given.
@@ -155,7 +155,7 @@ def spared_by(test: ast.expr, flags: VersionFlags | None = None) -> int:
         if _is_loaded(node) or (flags is not None and flags.says(node)):
             return IMPORTS | ATTRIBUTES
         if isinstance(name, str):
-            if name in ASKING or _says_release(name) or _compares_versions(node):
+            if name in ASKING or _says_release(name):
                 return IMPORTS | ATTRIBUTES
             found |= CALLS if name == "get_start_method" or _is_offered(node) else 0
             asked = asked or name == "version" or name.endswith("_version")
@@ -183,11 +183,6 @@ def _says_release(name: str) -> bool:
     if name.isupper():
         return "VERSION" in name or any(map(str.isdigit, name))
     return _RELEASE.search(name) is not None
-
-
-def _compares_versions(node: ast.AST) -> bool:
-    """Whether it is a function that says of something whether its version is before or after another."""
-    return str(getattr(node, "id", None) or getattr(node, "attr", "")).lstrip("_") in _COMPARING
 
 
 def _is_offered(node: ast.AST) -> bool:

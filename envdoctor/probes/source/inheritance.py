@@ -75,7 +75,7 @@ def attributes(evaluate: Evaluate, scope: Scope, attr: str) -> list[tuple[Bindin
     return [(one, of) for of in classes for one in (*of.bindings.get(attr, ()), *of.attribute(attr))]
 
 
-def inheritance(evaluate: Evaluate, scope: Scope | None) -> dict[str, Any]:
+def foreign_base(evaluate: Evaluate, scope: Scope | None) -> dict[str, Any]:
     """``inherits``, the only class of elsewhere that a class is derived from, and what it has ``instead`` itself."""
     foreign = _foreign(evaluate, scope) if scope is not None else []
     if scope is None or len(foreign) != 1:

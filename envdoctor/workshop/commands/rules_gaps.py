@@ -6,7 +6,7 @@ import shutil
 import textwrap
 
 from envdoctor.commands.options import Parser
-from envdoctor.commands.output import write
+from envdoctor.commands.output import say, write
 from envdoctor.errors import TargetError, UsageError
 from envdoctor.workshop.commands.chosen import positive, rules_of
 
@@ -73,6 +73,7 @@ def _ran(rule: Rule, edge: Edge, asked: Asked, first: str) -> bool:
     from envdoctor.workshop import removed_at_runtime
     from envdoctor.workshop.proof.build import UnbuiltError
 
+    say(f"{rule.id}: installing {edge.distribution} {edge.last} and {edge.gone}, and importing their modules")
     try:
         found = removed_at_runtime.of_rule(rule, edge, asked, first)
     except UnbuiltError as error:

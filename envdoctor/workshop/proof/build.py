@@ -187,9 +187,7 @@ def _before(trial: Trial) -> TrialEnvironment:
     return place
 
 
-def left_by(
-    place: TrialEnvironment, program: str, words: Sequence[str], files: Mapping[str, str], *, offline: bool = False
-) -> dict[str, str]:
+def left_by(place: TrialEnvironment, program: str, words: Sequence[str], files: Mapping[str, str]) -> dict[str, str]:
     """Build an environment and run a program there beside some files; the files as the program leaves them.
 
     Raises :class:`UnbuiltError` where the environment cannot be built or the program fails.
@@ -198,11 +196,10 @@ def left_by(
     with writing("an environment", lab), bytecode_cache.directory(lab) as top:
         work = os.path.join(top, "work")
         os.mkdir(work)
-        python, _ = _build(place, os.path.join(top, "place"), offline=offline)
-        for name, text in {**files, ".program.py": program}.items():
+        python, _ = _build(place, os.path.join(top, "place"), offline=False)
+        for name, text in files.items():
             write(os.path.join(work, name), text)
-        own = {**bytecode_cache.variables(python), "VIRTUAL_ENV": os.path.dirname(os.path.dirname(python))}
-        came = sandbox.run([python, ".program.py", *words], work, own)
+        came = _script(python, program, work, {}, ".program.py", words)
         if came.status != 0:
             raise UnbuiltError(f"the program failed: {_last(came.output)}")
         return {name: _text(os.path.join(work, name)) for name in os.listdir(work) if name.endswith(".json")}
@@ -219,11 +216,11 @@ def _prepare(python: str, text: str, work: str, doing: str) -> None:
         raise UnbuiltError(f"{doing} failed: {_last(came.output)}")
 
 
-def _script(python: str, text: str, work: str, env: Any, name: str) -> sandbox.ProgramEnd:
+def _script(python: str, text: str, work: str, env: Any, name: str, words: Sequence[str] = ()) -> sandbox.ProgramEnd:
     path = os.path.join(work, name)
     write(path, text)
     own = {**bytecode_cache.variables(python), **env, "VIRTUAL_ENV": os.path.dirname(os.path.dirname(python))}
-    return sandbox.run([python, path], work, own)
+    return sandbox.run([python, path, *words], work, own)
 
 
 def sweep() -> None:

@@ -246,11 +246,11 @@ class Comparison:
 
     def gone(self):
         """What went: ``modules``, ``names`` by module, ``members`` by class, ``keywords`` by call, and ``paths``."""
-        taken = [path for path in self.lost if self.is_name(path)]
-        modules = [path for path in self.lost if path not in taken]
+        replaced = [path for path in self.lost if self.is_name(path)]
+        modules = [path for path in self.lost if path not in replaced]
         found = {"modules": modules, "names": {}, "members": {}, "keywords": {}, "paths": self.homes}
         for path, names in self.had["modules"].items():
-            gone = [name for name in names if path in taken or self.lacks(path, name)]
+            gone = [name for name in names if path in replaced or self.lacks(path, name)]
             found["names"].update({path: gone} if gone else {})
         for home in self.homes:
             value = self.value(home)

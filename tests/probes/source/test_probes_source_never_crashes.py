@@ -5,7 +5,7 @@ import json
 
 import pytest
 from conftest import untraced
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from envdoctor.probes.project import Project
@@ -81,6 +81,7 @@ PATTERNS = st.sampled_from(["a.b", "a.y", "a.**.y", "**.y", "b.C", "**.C", "a.**
 
 @settings(max_examples=60, deadline=None)
 @given(PROGRAMS)
+@example("def f(x=1):\n  return ((f(a, *a, k=a, **a)) for a, x in (a) if x)")  # a generator of what gives itself
 def test_programs(source):
     try:
         ast.parse(source)
