@@ -25,14 +25,13 @@ def distributions(modules: Iterable[str]) -> dict[str, list[str]]:
     are called like theirs, or unknown.
     """
     below = {normalise(part): part for module in modules for part in _parents(module)}
-    tops = {module.partition(".")[0] for module in below.values()}
+    lines = _shipped() if below else ""
     found = {}
-    for line in _shipped() if below else ():
-        name, _, names = line.partition(" ")
-        if names and name in tops:
-            found[name] = names.split()
-        elif not names and "." in below.get(name, ""):
-            found[below[name]] = [name]
+    for name in sorted({module.partition(".")[0] for module in below.values()}):
+        _, known, rest = lines.partition(f"\n{name} ")
+        if known:
+            found[name] = rest.partition("\n")[0].split()
+    found.update((module, [name]) for name, module in below.items() if "." in module and f"\n{name}\n" in lines)
     return found
 
 
@@ -41,15 +40,15 @@ def _parents(module: str) -> Iterator[str]:
     return itertools.accumulate(module.split("."), "{}.{}".format)
 
 
-def _shipped() -> list[str]:
+def _shipped() -> str:
     """Each line an import name and its distributions, or one that is called like a module inside another.
 
-    None where the file cannot be read.
+    Nothing where the file cannot be read.
     """
     for path in places(FILE):
         try:
             with gzip.open(path, "rt", encoding="utf-8") as file:
-                return file.read().splitlines()
+                return f"\n{file.read()}\n"
         except (OSError, EOFError, ValueError):
             continue
-    return []
+    return ""

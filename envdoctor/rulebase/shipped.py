@@ -6,7 +6,7 @@ import os
 
 from envdoctor.engine import index
 from envdoctor.probes import opened
-from envdoctor.rulebase.shipped_files import FILE, PACKAGE, SILENT, WORDS, checkout, in_archive, vocabulary
+from envdoctor.rulebase.shipped_files import FILE, PACKAGE, SILENT, WORDS, checkout, in_archive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,17 +28,27 @@ def shipped(*, silent: bool = False) -> index.Index:
         pass
     if in_archive():
         return index.from_bytes(_packed(name), path)
-    base = _of_checkout()
+    base = _of_checkout(checkout())
     return base.silent if silent else base.asked
 
 
-def _of_checkout() -> Base:
+#: The rules of a checkout that this process has read: a program sees them as they were when it first asked.
+_READ: dict[str, Base] = {}
+
+
+def _of_checkout(rules: str) -> Base:
     """The rules of the checkout that this package is in, of which all have to be well formed."""
+    if rules not in _READ:
+        _READ[rules] = _read_checkout(rules)
+    return _READ[rules]
+
+
+def _read_checkout(rules: str) -> Base:
     from envdoctor.errors import RuleError
     from envdoctor.rulebase.compiled_cache import base_of
     from envdoctor.rulebase.sources import directory
 
-    base = base_of(directory(checkout(), own=False), lambda _: {})
+    base = base_of(directory(rules, own=False), lambda _: {})
     if base.left_out:
         lines = [f"{path}:{line}: {reason}" for path, line, reason in base.left_out]
         raise RuleError("the rules could not be compiled:\n  " + "\n  ".join(lines))
@@ -56,9 +66,7 @@ def words() -> dict[str, Any]:
             with open(os.path.join(PACKAGE, WORDS), "rb") as file:
                 data = file.read()
     except (FileNotFoundError, NotADirectoryError):
-        from envdoctor.rulebase.syntax import load_vocabulary
-
-        return load_vocabulary(vocabulary())
+        return dict(_of_checkout(checkout()).words)
     found: dict[str, Any] = json.loads(data)
     return found
 

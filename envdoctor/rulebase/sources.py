@@ -46,15 +46,26 @@ def source_of(place: str, paths: Iterable[str], **more: str | bool) -> RuleSourc
 
 def files_below(directory: str) -> list[str]:
     """The rule files below a directory, in a fixed order; hidden directories and the vocabulary are none."""
-    found = []
-    for folder, folders, names in os.walk(directory):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [os.path.join(folder, name) for name in sorted(names) if _is_rule(folder, name)]
+    found, pending = [], [directory]
+    while pending:
+        entries = _entries(pending.pop())
+        found += [entry.path for entry in entries if _may_be_rule(entry.name) and entry.is_file()]
+        folders = [entry for entry in entries if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)]
+        pending += [entry.path for entry in reversed(folders)]
     return found
 
 
-def _is_rule(folder: str, name: str) -> bool:
-    return name.endswith((".yaml", ".yml")) and name != VOCABULARY and os.path.isfile(os.path.join(folder, name))
+def _entries(directory: str) -> list[os.DirEntry[str]]:
+    """What is in a directory, by name; nothing where it cannot be listed."""
+    try:
+        with os.scandir(directory) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        return []
+
+
+def _may_be_rule(name: str) -> bool:
+    return name.endswith((".yaml", ".yml")) and name != VOCABULARY
 
 
 def directory(path: str, *, own: bool = True) -> RuleSource:
