@@ -21,11 +21,10 @@ from envdoctor.linker.release_archives import Room
 from envdoctor.linker.side import MOST_READ, Enough, Side, cap, required
 from envdoctor.linker.standard_library import standard_of
 from envdoctor.linker.store import version
-from envdoctor.probes import cache, releases
+from envdoctor.probes import cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import Callable, Iterator
 
     from envdoctor.engine.asks import Ask
@@ -39,8 +38,6 @@ _READERS = ("release_archives.py", "syntax_queries.py")
 class _EdgeSearch:
     def __init__(self, ask: Ask, tell: Callable[[str], None]) -> None:
         self.ask, self.tell = ask, tell
-        where = releases.configuration()
-        self.context = _context(where.certificates)
         self.standard = standard_of(ask.python)
         self.target = Target(self.standard.minor, ask.system)
 
@@ -350,12 +347,6 @@ def edges(ask: Ask, tell: Callable[[str], None]) -> Edges:
         asking=asking,
         read={side.name: side.releases_read for side in (provider, consumer) if side},
     )
-
-
-def _context(certificates: str | None) -> ssl.SSLContext:
-    import ssl
-
-    return ssl.create_default_context(cafile=certificates)
 
 
 def _version(text: str) -> Version | None:

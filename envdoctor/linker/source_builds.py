@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import re
-import ssl
 
 from envdoctor.errors import TargetError
 from envdoctor.linker import index_files
@@ -28,7 +27,6 @@ from envdoctor.linker.standard_library import Standard
 from envdoctor.linker.syntax_trees import parsed, walked
 from envdoctor.linker.world import World
 from envdoctor.model import Distribution
-from envdoctor.probes import releases
 from envdoctor.probes.project import Project
 
 TYPE_CHECKING = False
@@ -96,7 +94,7 @@ def _of_source_build(finding: Finding, one: Distribution, tool: Distribution) ->
 def _source(one: Distribution) -> Mapping[str, bytes]:
     """The script of a release and the modules beside it that it imports, with its build requirements."""
     files = index_files.source_of(one.name, one.version or "")
-    archive = index_files.Archive(files, ssl.create_default_context(cafile=releases.configuration().certificates))
+    archive = index_files.Archive(files)
     names, todo = {"pyproject.toml"}, [SCRIPT]
     while todo:
         name = todo.pop()

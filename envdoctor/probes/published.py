@@ -73,14 +73,8 @@ def metadata(release: Release) -> Metadata | None:
 
 
 def _ask(name: str) -> list[dict[str, Any]] | None:
-    found: list[dict[str, Any]] = []
-    urls = index.configuration().urls
-    for url in urls:
-        files = index.files(f"{url.rstrip('/')}/{canonicalize_name(name)}/")
-        if files is None:
-            return None
-        found += [one for file in files for one in [_wheel(file)] if one]
-    return _by_version(found) if urls else None
+    files = index.files_of(name)
+    return None if files is None else _by_version([one for file in files for one in [_wheel(file)] if one])
 
 
 def _by_version(wheels: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -127,16 +121,13 @@ def requirements(release: Release) -> list[str] | None:
 
 def _in_wheel(release: Release) -> list[str] | None:
     """The requirements in the metadata that a wheel itself holds, of which no more than that is fetched."""
-    import ssl
-
     from envdoctor.errors import TargetError
     from envdoctor.probes.wheel_files import members
 
     if not release.wheel:
         return None
-    context = ssl.create_default_context(cafile=index.configuration().certificates)
     try:
-        found = list(members(release.wheel, release.size, lambda path: path.endswith(".dist-info/METADATA"), context))
+        found = list(members(release.wheel, release.size, lambda path: path.endswith(".dist-info/METADATA")))
     except TargetError:
         return None
     kept = _stated(next((content for _, content in found if content), b""))

@@ -41,7 +41,7 @@ from envdoctor.probes import visit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 FRESH = 7 * 24 * 3600
 _DAY = 24 * 3600
@@ -71,7 +71,7 @@ def releases(name: str) -> list[str] | None:
 def ask(address: str) -> bytes | None:
     """The content at an address of an index; empty where there is none, ``None`` where nobody answers."""
     try:
-        return _fetch(address, configuration().certificates)[1]
+        return _fetch(address)[1]
     except _Unreachable:
         return None
 
@@ -123,24 +123,31 @@ def _ask(where: Configuration, name: str) -> list[str]:
         raise _Unreachable
     for url in where.urls:
         address = f"{url.rstrip('/')}/{canonicalize_name(name)}/"
-        kind, content = _fetch(address, where.certificates)
-        listed = _listed(address, kind, content)
+        listed = _listed(address, *_fetch(address))
         versions.update(version for file in listed for version in [version_of(file["filename"])] if version)
     ordered = [str(version) for version in sorted(versions)]
     caches.remember(_path(where, name), ordered)
     return ordered
 
 
-def _fetch(address: str, certificates: str | None) -> tuple[str, bytes]:
+def request(address: str, headers: Mapping[str, str], seconds: float = TIMEOUT) -> Any:
+    """The open answer of an index, by the certificates that pip trusts. Raises :class:`OSError` or :class:`ValueError`.
+
+    The request is counted.
+    """
+    visit.ask()
+    sent = urllib.request.Request(address, headers={"User-Agent": "envdoctor", **headers})  # noqa: S310 - the user's own
+    context = None if address.startswith("file:") else _context(configuration().certificates)
+    return urllib.request.urlopen(sent, timeout=seconds, context=context)  # noqa: S310
+
+
+def _fetch(address: str) -> tuple[str, bytes]:
     """What an index answers: its media type and its text, both empty where it does not know the distribution."""
     if address.startswith("file:"):
         address += "index.html"
     address, headers = _credentials(address)
     try:
-        visit.ask()
-        context = _context(certificates)
-        request = urllib.request.Request(address, headers=headers)  # noqa: S310 - the address is the user's own
-        with urllib.request.urlopen(request, timeout=TIMEOUT, context=context) as answer:  # noqa: S310
+        with request(address, headers) as answer:
             content: bytes = answer.read(SIZE_LIMIT + 1)
             if len(content) > SIZE_LIMIT:
                 raise _Unreachable
@@ -166,7 +173,7 @@ def _credentials(address: str) -> tuple[str, dict[str, str]]:
     """Move a user and a password from an address into a header."""
     parts = urllib.parse.urlsplit(address)
     user, separator, host = parts.netloc.rpartition("@")
-    headers = {"Accept": _ACCEPT, "User-Agent": "envdoctor"}
+    headers = {"Accept": _ACCEPT}
     if separator:
         headers["Authorization"] = "Basic " + base64.b64encode(urllib.parse.unquote(user).encode()).decode()
     return urllib.parse.urlunsplit(parts._replace(netloc=host)), headers
@@ -198,11 +205,23 @@ def files(address: str) -> list[dict[str, Any]] | None:
     if kept is not None:
         return kept
     try:
-        page = _listed(address, *_fetch(address, configuration().certificates))
+        page = _listed(address, *_fetch(address))
     except _Unreachable:
         return None
     visit.current().keep(address, page)
     return page
+
+
+def files_of(name: str) -> list[dict[str, Any]] | None:
+    """What all indexes say of the files of a distribution; ``None`` where one does not answer, or there is none."""
+    found: list[dict[str, Any]] = []
+    urls = configuration().urls
+    for url in urls:
+        page = files(f"{url.rstrip('/')}/{canonicalize_name(name)}/")
+        if page is None:
+            return None
+        found += page
+    return found if urls else None
 
 
 def _listed(address: str, kind: str, content: bytes) -> list[dict[str, Any]]:

@@ -42,9 +42,8 @@ def everything(name: str) -> list[Published] | None:
 
 
 def _files(name: str) -> list[dict[str, Any]] | None:
-    urls = index.configuration().urls
-    found = [index.files(f"{url.rstrip('/')}/{name}/") for url in urls]
-    return [_stated(file) for files in found for file in files or ()] if urls and None not in found else None
+    files = index.files_of(name)
+    return None if files is None else [_stated(file) for file in files]
 
 
 def _listed(place: str) -> list[str]:
