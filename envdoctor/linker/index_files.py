@@ -8,7 +8,6 @@ import tarfile
 import zipfile
 from typing import Any
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import (
     InvalidSdistFilename,
     InvalidWheelFilename,
@@ -17,6 +16,7 @@ from packaging.utils import (
 )
 from packaging.version import InvalidVersion, Version
 
+from envdoctor.engine.versions import within
 from envdoctor.errors import TargetError
 from envdoctor.model import Record
 from envdoctor.probes import releases, wheel_files
@@ -79,18 +79,10 @@ def source_of(name: str, version: str) -> File:
 
 def newest(name: str, python: str, wanted: str) -> str:
     """The newest final release with a wheel for a Python and within a specifier. Raises :class:`TargetError`."""
-    allowed = [one.version for one in wheels(name) if is_for(one, python) and meets_all(one.version, wanted)]
+    allowed = [one.version for one in wheels(name) if is_for(one, python) and within(one.version, wanted) is not False]
     if not allowed:
         raise TargetError(f"no release of {name} {wanted} has a wheel for Python {python}")
     return allowed[-1]
-
-
-def meets_all(version: str, wanted: str) -> bool:
-    """Whether a version is within a specifier; what cannot be read allows everything."""
-    try:
-        return SpecifierSet(wanted).contains(version, prereleases=True)
-    except (InvalidSpecifier, InvalidVersion):
-        return True
 
 
 def wheels(name: str) -> list[File]:
@@ -129,10 +121,7 @@ def _rank_of_wheel(name: str) -> tuple[Version, tuple[bool, ...]]:
 
 def is_for(file: File, python: str) -> bool:
     """Whether a release is for a version of Python by what the index says; where that says nothing, it is."""
-    try:
-        return not (file.python and python) or SpecifierSet(file.python).contains(python, prereleases=True)
-    except (InvalidSpecifier, InvalidVersion):
-        return True
+    return not python or within(python, file.python) is not False
 
 
 class Archive:

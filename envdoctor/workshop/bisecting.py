@@ -10,9 +10,9 @@ import sys
 from typing import Any
 
 from packaging.requirements import Requirement
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
+from envdoctor.engine.versions import within
 from envdoctor.errors import EnvdoctorError
 from envdoctor.facts import METADATA
 from envdoctor.model import Record, Unknown
@@ -93,7 +93,7 @@ def _refused(snapshot: Snapshot, name: str, others: Mapping[str, str | None]) ->
         return
     metadata = snapshot.facts.metadata(name, snapshot.packages[name].version)
     python = None if isinstance(metadata.requires_python, Unknown) else metadata.requires_python
-    if python and others.get(PYTHON) and not _holds(python, f"{others[PYTHON]}.99"):
+    if python and others.get(PYTHON) and within(f"{others[PYTHON]}.99", python) is False:
         yield PYTHON
     for text in () if isinstance(metadata.requires, Unknown) else metadata.requires:
         with contextlib.suppress(ValueError):
@@ -106,13 +106,6 @@ def _refused(snapshot: Snapshot, name: str, others: Mapping[str, str | None]) ->
 
 def _accepts(requirement: Requirement, version: str | None) -> bool:
     return version is not None and requirement.specifier.contains(version, prereleases=True)
-
-
-def _holds(specifier: str, version: str) -> bool:
-    """Whether a version is one that a specifier allows; one that cannot be read allows any."""
-    with contextlib.suppress(InvalidSpecifier):
-        return SpecifierSet(specifier).contains(version)
-    return True
 
 
 def _applies(requirement: Requirement, snapshot: Snapshot) -> bool:

@@ -13,10 +13,11 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from packaging.requirements import Requirement
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from envdoctor.engine.versions import within
 from envdoctor.errors import TargetError
 from envdoctor.linker.branches import Target
 from envdoctor.linker.fetch import fetched
@@ -278,10 +279,7 @@ def _python(*releases: Release) -> str:
 def is_for(python: str, release: Release) -> bool:
     """Whether a release has a wheel for a Python ``X.Y`` on Linux, and its metadata lets it in."""
     own = f"cp{python.replace('.', '')}"
-    try:
-        allowed = python in SpecifierSet(release.requires_python)
-    except InvalidSpecifier:
-        allowed = True
+    allowed = within(python, release.requires_python) is not False
     tags = [one for one in release.tags if one.endswith("-any") or "x86_64" in one]
     return allowed and any(one.startswith(("py3-", "py2.py3-", own)) or "-abi3-" in one for one in tags)
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 import os
 import re
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-
 from envdoctor.engine.installed_requirements import name_of
+from envdoctor.engine.versions import within
 from envdoctor.linker.branches import Target
 from envdoctor.linker.fetch import fetched
 from envdoctor.linker.history import shipped
@@ -152,10 +151,7 @@ class _Side:
         )  # fmt: skip
 
     def _is_for(self, number: int, minor: int) -> bool:
-        try:
-            return f"3.{minor}" in SpecifierSet(self._listed[number].requires_python)
-        except InvalidSpecifier:
-            return True
+        return within(f"3.{minor}", self._listed[number].requires_python) is not False
 
     def _works(self, since: int, gone: int) -> int | None:
         """The first release from one on that misses nothing whose absence ends its import."""

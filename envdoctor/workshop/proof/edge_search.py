@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from envdoctor.engine.versions import within
 from envdoctor.model import Record
 from envdoctor.rulebase.when_tree import leaves
 from envdoctor.workshop.proof.judge import symptom
@@ -202,4 +202,4 @@ def _stated(rule: Rule, pair: Pair) -> Iterator[str]:
 
 
 def _inside(version: str, stated: Sequence[str]) -> bool:
-    return any(SpecifierSet(text).contains(version, prereleases=True) for text in stated)
+    return any(within(version, text) for text in stated)

@@ -10,13 +10,13 @@ import sys
 from typing import Any
 
 from packaging.requirements import Requirement
-from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.collector import library_fact, program_fact
 from envdoctor.engine.installed_requirements import requirement_of
 from envdoctor.engine.kin import fitted
+from envdoctor.engine.versions import within
 from envdoctor.engine.wording import fill
 from envdoctor.model import Action, Record
 from envdoctor.remedy_kinds import KINDS, verb_of
@@ -26,6 +26,8 @@ from envdoctor.workshop.cells import matched
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from packaging.specifiers import SpecifierSet
 
     from envdoctor.rulebase.rule import Rule
     from envdoctor.workshop.cells import Cell
@@ -171,12 +173,8 @@ def _consumers(rule: Rule, kind: str, cell: Cell) -> Sequence[str | None]:
     packages = cell.get("packages", {})
     present = [one for one in rule.consumers if one in packages]
     if kind == "bad":  # another one may be beside it that works
-        present = [one for one in present if _within(packages[one], rule.consumers[one]["bad"])]
+        present = [one for one in present if within(packages[one], rule.consumers[one]["bad"])]
     return present or list(rule.consumers)
-
-
-def _within(version: str, specifier: str) -> bool:
-    return SpecifierSet(specifier).contains(version, prereleases=True)
 
 
 def _place(cell: Cell, needs: Sequence[str] = ()) -> TrialEnvironment:
