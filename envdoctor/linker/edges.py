@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 #: Distributions of which it is asked whether they define what was called.
 MOST_OTHERS = 6
-#: The files that decide, besides those of summaries, what is read of a release.
-_READERS = ("release_archives.py", "syntax_queries.py")
 
 
 class _EdgeSearch:
@@ -43,7 +41,7 @@ class _EdgeSearch:
 
     def place(self, question: str, file: File) -> str:
         """Where the answer to a question about a release is kept."""
-        asked = [question, self.ask.as_dict(), self.target, version(*_READERS)]
+        asked = [question, self.ask.as_dict(), self.target, version()]
         plain = json.dumps(asked, sort_keys=True, default=str)
         name = f"{os.path.basename(file.address)}-{zlib.crc32(plain.encode()):08x}.json"
         return os.path.join(cache.directory(), "online", name)

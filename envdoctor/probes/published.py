@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import email.parser
 import hashlib
-import os
-import re
 from typing import Any
 
-from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from packaging.version import Version
 
 from envdoctor.facts import Metadata
@@ -46,7 +44,7 @@ class Release(Record):
 
 def wheels(name: str) -> list[Release] | None:
     """The final releases that have a wheel, oldest first; ``None`` where an index does not answer."""
-    place = remembered_at("wheels-3", canonicalize_name(name))
+    place = index.place("wheels-3", name)
     kept: Sequence[Any] | None = cache.remembered(place, index.FRESH)
     if kept is None:
         kept = _ask(name)
@@ -137,15 +135,9 @@ def _in_wheel(release: Release) -> list[str] | None:
 
 def _place(address: str) -> str:
     """Where the requirements at an address are kept."""
-    return remembered_at("requires", hashlib.sha256(address.encode()).hexdigest()[:32])
+    return index.place("requires", hashlib.sha256(address.encode()).hexdigest()[:32])
 
 
 def _stated(content: bytes) -> list[str]:
     message = email.parser.HeaderParser().parsestr(content.decode("utf-8", "replace"))
     return [" ".join(one.split()) for one in message.get_all("Requires-Dist", [])]
-
-
-def remembered_at(kind: str, name: str) -> str:
-    """The path of what an index said of a distribution."""
-    where = hashlib.sha256("\n".join(index.configuration().urls).encode()).hexdigest()[:12]
-    return os.path.join(cache.directory(), "published", where, kind, re.sub(r"[^a-z0-9-]", "_", name) + ".json")
