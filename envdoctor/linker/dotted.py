@@ -11,7 +11,7 @@ from envdoctor.linker.history import shipped
 from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT, is_aside
 from envdoctor.linker.reach import ENTRY
-from envdoctor.linker.syntax_trees import parsed
+from envdoctor.probes.syntax import parsed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

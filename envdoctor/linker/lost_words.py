@@ -20,9 +20,9 @@ from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT
 from envdoctor.linker.module_reader import asked_of_anything
 from envdoctor.linker.summary import CATCHES_ATTRIBUTE
-from envdoctor.linker.syntax_trees import parsed
 from envdoctor.model import Distribution
 from envdoctor.probes.distributions import required_by
+from envdoctor.probes.syntax import parsed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

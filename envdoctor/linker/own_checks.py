@@ -19,7 +19,8 @@ from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_record import MOST_SAID, raised_by
 from envdoctor.linker.reach import ENTRY, SUBMODULE
 from envdoctor.linker.summary import CATCHES_ALL, CATCHES_SYNTAX, caught
-from envdoctor.linker.syntax_trees import changed_later, parsed, walked
+from envdoctor.linker.syntax_trees import changed_later, walked
+from envdoctor.probes.syntax import parsed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -24,10 +24,11 @@ from envdoctor.linker.module_files import PROJECT, Layout
 from envdoctor.linker.own_checks import OwnChecks
 from envdoctor.linker.reach import Reach, keywords_of_setup
 from envdoctor.linker.standard_library import Standard
-from envdoctor.linker.syntax_trees import parsed, walked
+from envdoctor.linker.syntax_trees import walked
 from envdoctor.linker.world import World
 from envdoctor.model import Distribution
 from envdoctor.probes.project import Project
+from envdoctor.probes.syntax import parsed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ import os
 
 from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.summary import LATER
-from envdoctor.linker.syntax_trees import bound_in, chain, parsed
+from envdoctor.linker.syntax_trees import bound_in, chain
+from envdoctor.probes.syntax import parsed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
