@@ -8,9 +8,9 @@ import re
 from typing import Any, NamedTuple
 
 from envdoctor.linker.history import shipped
-from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT, is_aside
 from envdoctor.linker.reach import ENTRY
+from envdoctor.linker.verdicts import Missing
 from envdoctor.probes.syntax import parsed
 
 TYPE_CHECKING = False

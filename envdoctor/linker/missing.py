@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from envdoctor.engine.installed_requirements import name_of, parse
 from envdoctor.linker import signatures
 from envdoctor.linker.forms import NO_HASH
-from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT
 from envdoctor.linker.reach import ENTRY, SUBMODULE, is_plain
 from envdoctor.linker.summary import (
@@ -26,6 +25,7 @@ from envdoctor.linker.summary import (
     Reference,
     caught,
 )
+from envdoctor.linker.verdicts import Missing
 from envdoctor.model import Distribution
 from envdoctor.probes.distributions import required_by
 

@@ -19,12 +19,12 @@ from envdoctor.linker.fetch import fetched
 from envdoctor.linker.findings import findings
 from envdoctor.linker.link import link
 from envdoctor.linker.makings import last
-from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT, Layout
 from envdoctor.linker.own_checks import OwnChecks
 from envdoctor.linker.reach import Reach, keywords_of_setup
 from envdoctor.linker.standard_library import Standard
 from envdoctor.linker.syntax_trees import walked
+from envdoctor.linker.verdicts import Missing
 from envdoctor.linker.world import World
 from envdoctor.model import Distribution
 from envdoctor.probes.project import Project

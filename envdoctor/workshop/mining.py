@@ -34,7 +34,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from envdoctor.linker.missing_reference import Missing
+    from envdoctor.linker.verdicts import Missing
     from envdoctor.probes.published import Release
 
 #: Of so many releases of one consumer it is tried what they miss.

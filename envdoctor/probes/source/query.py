@@ -6,6 +6,7 @@ import functools
 from fnmatch import fnmatchcase
 from itertools import starmap
 
+from envdoctor.file_keys import BESIDE, IMPORTED
 from envdoctor.globs_of_names import expression
 from envdoctor.probes.source import source_text
 from envdoctor.probes.source.abstract_values import PROGRAM, UNWRITTEN
@@ -14,7 +15,6 @@ from envdoctor.probes.source.fact_cache import FileFacts, ProjectFacts
 from envdoctor.probes.source.prefilter import Prefilter
 from envdoctor.probes.source.relevance import end_of, glob_of
 from envdoctor.probes.source.source_text import SourceText
-from envdoctor.source_keys import BESIDE, IMPORTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
