@@ -25,7 +25,7 @@ _PROJECT = Verdict(holds=None, unknown=frozenset({"what the project itself requi
 
 
 def entries_of(source: TextFile, nodes: Sequence[Node], markers: Markers, *, marked: bool) -> list[Entry]:
-    """An entry for each node: by its own marker where all are ``marked``, else as what the project requires reaches it."""
+    """An entry for each node: by its own marker where all are ``marked``, else by what the project requires."""
     if marked:
         return [entry(node, node.verdict) for node in nodes]
     return _reached(nodes, roots(source), markers)
