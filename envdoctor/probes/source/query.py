@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
+    from envdoctor.probes.project.tree import Files
     from envdoctor.probes.source.file_uses import Use
-    from envdoctor.probes.source.prefilter import SourceFiles
     from envdoctor.probes.source.relevance import Asked
 
     Answer = dict[str, list[Any]]
@@ -39,7 +39,7 @@ _facts = FileFacts()
 class ProjectSource:
     """The source of one project; a file is read when a pattern's words are in it."""
 
-    def __init__(self, project: SourceFiles) -> None:
+    def __init__(self, project: Files) -> None:
         self._project = project
         self._files = [name for name in project.files() if name.endswith(".py")]
         self._answers = ProjectFacts(project)
