@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import sys
-from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -18,6 +16,7 @@ from envdoctor.facts import METADATA
 from envdoctor.model import Record, Unknown
 from envdoctor.probes import answered, cache
 from envdoctor.probes.error_text import read as read_error
+from envdoctor.targets.asked import address
 from envdoctor.workshop.narrowing import FAILS, PASSES, UNRESOLVED
 from envdoctor.workshop.proof import build, bytecode_cache, processes, pythons
 
@@ -184,15 +183,8 @@ def _interpreter(side: Snapshot) -> str:
 
 def _requirement(one: Distribution) -> list[str]:
     """The words by which an installer takes this very release; what was not taken from an index has an address."""
-    source: dict[str, Any] = {}
-    with contextlib.suppress(OSError, ValueError), open(os.path.join(one.path or "", "direct_url.json"), "rb") as file:
-        source = json.load(file)
-    url = source.get("url")
-    if url and source.get("dir_info", {}).get("editable"):
-        return ["--editable", re.sub(r"^file://", "", url)]
-    if url and "vcs_info" in source:
-        return [f"{one.name} @ {source['vcs_info']['vcs']}+{url}@{source['vcs_info']['commit_id']}"]
-    return [f"{one.name} @ {url}" if url else f"{one.name}=={one.version}"] if url or one.version else []
+    from_elsewhere = address(one.name, os.path.join(one.path or "", "direct_url.json"))
+    return from_elsewhere or ([f"{one.name}=={one.version}"] if one.version else [])
 
 
 def _within(word: str, made: Sides, place: str) -> str:

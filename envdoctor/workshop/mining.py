@@ -256,6 +256,12 @@ class Mine:
         return self._versions.index(late), self._versions.index(early)
 
 
+def first(start: int, end: int, works: Callable[[int], bool]) -> int | None:
+    """The first number of some that works, as far as galloping finds it; ``None`` where none does."""
+    after = None if works(start) else turn(start, end, works)
+    return start if works(start) else after[1] if after else None
+
+
 def before(listed: Sequence[Release], day: str) -> list[int]:
     """The place of the last release from before a day that is no large wheel; empty where there is none."""
     light = (at for at, one in enumerate(listed) if not one.yanked and (one.size or 0) <= SEARCHED)
@@ -340,8 +346,7 @@ class _Consumer:
             found = None if self._caps(number, gone) else self.missed(number, gone)
             return found is not None and not any(each.severity == "error" or _is_same(one, each) for each in found)
 
-        after = None if works(since) else turn(since, len(self._listed) - 1, works)
-        return since if works(since) else after[1] if after else None
+        return first(since, len(self._listed) - 1, works)
 
 
 def _covers(one: Mined, other: Mined) -> bool:

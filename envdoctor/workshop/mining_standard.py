@@ -20,7 +20,7 @@ from envdoctor.linker.side import turn
 from envdoctor.linker.standard_library import Standard
 from envdoctor.linker.summary import LATER, PROGRAM
 from envdoctor.probes import published
-from envdoctor.workshop.mining import Lost, Mined, before, lost_of, snapshot_of
+from envdoctor.workshop.mining import Lost, Mined, before, first, lost_of, snapshot_of
 from envdoctor.workshop.repodata import PYTHON
 
 TYPE_CHECKING = False
@@ -160,8 +160,7 @@ class _Side:
             found = self.missed(number, gone) if self._is_for(number, gone) else None
             return found is not None and all(one.severity != "error" for one in found)
 
-        after = None if works(since) else turn(since, len(self._listed) - 1, works)
-        return since if works(since) else after[1] if after else None
+        return first(since, len(self._listed) - 1, works)
 
 
 def _words(path: str) -> tuple[set[str], set[str]]:

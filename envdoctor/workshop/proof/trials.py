@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-import re
 import sys
 from typing import Any
 
@@ -14,7 +13,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.collector import library_fact, program_fact
-from envdoctor.engine.installed_requirements import requirement_of
+from envdoctor.engine.installed_requirements import name_of, requirement_of
 from envdoctor.engine.kin import fitted
 from envdoctor.engine.versions import within
 from envdoctor.engine.wording import fill
@@ -116,11 +115,6 @@ def _said(stated: Mapping[str, Any]) -> dict[str, Any]:
     """What is said of a trial, or of a place within it, without what it does not have."""
     found = {name: value for name, value in stated.items() if value or name not in _SELDOM}
     return {name: _said(value) if name in {"place", "writer"} and value else value for name, value in found.items()}
-
-
-def name_of(requirement: str) -> str:
-    """The normalised name at the beginning of a requirement."""
-    return str(canonicalize_name(re.split(r"[^\w.-]", requirement.strip(), maxsplit=1)[0]))
 
 
 def plan(rule: Rule, vocabulary: Mapping[str, Any], pythons: Sequence[str]) -> list[Trial]:
