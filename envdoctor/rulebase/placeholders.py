@@ -7,6 +7,7 @@ from typing import Any
 from envdoctor.engine.wording import fill, placeholders, unsaid, whole
 from envdoctor.facts import WORDS
 from envdoctor.rulebase.document import Node
+from envdoctor.rulebase.when_tree import leaves
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,18 +55,10 @@ def _known(values: Mapping[str, Any]) -> set[str]:
     if values.get("consumers"):
         known |= CONSUMER_NAMES.keys()
     conditions = [values.get("when", {}), *(remedy.get("when", {}) for remedy in values.get("remedies", ()))]
-    facts = {fact for condition in conditions for fact in _facts(condition)}
+    facts = {leaf.fact for condition in conditions for leaf in leaves(condition, ())}
     if "installed" in facts:
         known |= INSTALLED_NAMES.keys()
-    return known.union(*(WORDS[fact].names for fact in facts if fact in WORDS))
-
-
-def _facts(condition: Mapping[str, Any]) -> Iterator[str]:
-    for fact, value in condition.items():
-        inner = [value] if fact == "not" else value if fact in {"all", "any"} else []
-        for part in inner:
-            yield from _facts(part)
-        yield fact
+    return known.union(*(WORDS[fact].names for fact in facts))
 
 
 def _complain_of_placeholder(node: Node, where: Where, word: str, known: set[str]) -> None:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from envdoctor.engine.markers import Verdict
     from envdoctor.targets.locks.contents import Stated, TextFile
-    from envdoctor.targets.locks.graph import Required
     from envdoctor.targets.marker_environment import Markers
 
 _KNOWN = ("1.", "2.")
@@ -47,16 +46,12 @@ def _node(source: TextFile, line: int | None, package: dict[str, Any], markers: 
         name=name,
         version=version,
         where=where,
-        edges=_edges(package),
+        edges=[*poetry_edges(table(package.get("dependencies")))],
         verdict=_verdict(package, markers),
         requires_python=text(package.get("python-versions")),
         reason=None if version else f"{where}: no version of {name} is stated",
         optional=package.get("optional") is True or "main" not in package.get("groups", ["main"]),
     )
-
-
-def _edges(package: dict[str, Any]) -> list[Required]:
-    return [*poetry_edges(table(package.get("dependencies")))]
 
 
 def _verdict(package: dict[str, Any], markers: Markers) -> Verdict:
