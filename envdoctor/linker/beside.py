@@ -9,6 +9,7 @@ from typing import Any
 from envdoctor.facts import ARTIFACT, FILES
 from envdoctor.linker import dotted, project_uses
 from envdoctor.linker.hooks import Hooks
+from envdoctor.linker.saved_states import SavedStates
 from envdoctor.linker.verdicts import Linked
 from envdoctor.model import Unknown
 from envdoctor.probes import ask
@@ -46,7 +47,7 @@ class Beside:
         for source in self._sources.all.values() if self._sources else ():
             yield source.name
             yield source.text.source
-        yield from (json.dumps([one["file"], one["kind"], one["names"]]) for one in self._artifacts)
+        yield from (json.dumps([one["file"], one["kind"], one["names"], one.get("states")]) for one in self._artifacts)
 
     def linked(
         self,
@@ -57,6 +58,7 @@ class Beside:
     ) -> Linked:
         """The references of the project and the artefacts that the environment does not resolve."""
         missing = list(dotted.saved(self._artifacts, world.layout, world.resolver))
+        missing += SavedStates(world).all(self._artifacts)
         unknown: Counter[str] = Counter()
         if self._sources is not None:
             hooks = Hooks(world.layout, known["hooks"])
