@@ -43,6 +43,8 @@ class Beside:
     def state(self, known: Mapping[str, Any]) -> Iterator[str]:
         """Texts that identify all that an answer depends on, besides the environment."""
         self._settings = list(dotted.settings(self._around, known)) if self._around is not None else []
+        if self._sources is not None:
+            self._sources.settings = self._settings
         yield json.dumps(self._settings)
         for source in self._sources.all.values() if self._sources else ():
             yield source.name
@@ -67,6 +69,5 @@ class Beside:
             dispatch = known["hooks"].get("dispatch", ())
             missing += project_uses.link(self._sources, world, dispatch, generated, unknown, tell)
             missing += hooks.of_project(self._sources.files())
-            missing += dotted.configured(self._settings, world.layout, world.resolver)
             missing += dotted.removed(self._settings, world.layout, world.resolver)
         return Linked(missing, len(self._sources.all) if self._sources else 0, len(missing), unknown)
