@@ -187,4 +187,5 @@ class Artifact(_File, total=False):
     code: list[Code]
     paths: list[str]
     functions: dict[str, Optional[float]]
+    states: dict[str, list[str]]
     gaps: list[str]

@@ -9,6 +9,7 @@ from typing import Any
 from envdoctor.facts import ARTIFACT, FILES
 from envdoctor.linker import dotted, project_uses
 from envdoctor.linker.hooks import Hooks
+from envdoctor.linker.saved_states import SavedStates
 from envdoctor.linker.verdicts import Linked
 from envdoctor.model import Unknown
 from envdoctor.probes import ask
@@ -42,11 +43,13 @@ class Beside:
     def state(self, known: Mapping[str, Any]) -> Iterator[str]:
         """Texts that identify all that an answer depends on, besides the environment."""
         self._settings = list(dotted.settings(self._around, known)) if self._around is not None else []
+        if self._sources is not None:
+            self._sources.settings = self._settings
         yield json.dumps(self._settings)
         for source in self._sources.all.values() if self._sources else ():
             yield source.name
             yield source.text.source
-        yield from (json.dumps([one["file"], one["kind"], one["names"]]) for one in self._artifacts)
+        yield from (json.dumps([one["file"], one["kind"], one["names"], one.get("states")]) for one in self._artifacts)
 
     def linked(
         self,
@@ -57,6 +60,7 @@ class Beside:
     ) -> Linked:
         """The references of the project and the artefacts that the environment does not resolve."""
         missing = list(dotted.saved(self._artifacts, world.layout, world.resolver))
+        missing += SavedStates(world).all(self._artifacts)
         unknown: Counter[str] = Counter()
         if self._sources is not None:
             hooks = Hooks(world.layout, known["hooks"])
@@ -65,6 +69,5 @@ class Beside:
             dispatch = known["hooks"].get("dispatch", ())
             missing += project_uses.link(self._sources, world, dispatch, generated, unknown, tell)
             missing += hooks.of_project(self._sources.files())
-            missing += dotted.configured(self._settings, world.layout, world.resolver)
             missing += dotted.removed(self._settings, world.layout, world.resolver)
         return Linked(missing, len(self._sources.all) if self._sources else 0, len(missing), unknown)

@@ -5,23 +5,26 @@ from __future__ import annotations
 import ast
 import os
 import re
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 from envdoctor.linker.history import shipped
 from envdoctor.linker.module_files import PROJECT, is_aside
 from envdoctor.linker.reach import ENTRY
+from envdoctor.linker.summary import LATER
 from envdoctor.linker.verdicts import Missing
 from envdoctor.probes.syntax import parsed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from envdoctor.linker.history import History, Life
     from envdoctor.linker.module_files import Layout
     from envdoctor.linker.resolve import Resolver
     from envdoctor.linker.verdicts import Answer
     from envdoctor.probes.project import Project
+
+    Misfit = Callable[[Answer, str, str, Sequence[Any]], Optional[tuple[str, str]]]
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 _GONE = {"name", "attribute", "module", "gone"}
@@ -69,7 +72,8 @@ def _is_known(name: str, found: Answer, owner: str, resolver: Resolver) -> bool:
 class Setting(NamedTuple):
     """A dotted name that configuration holds: ``sure`` where it is used whenever the program starts.
 
-    With a ``module``, ``name`` is that of a setting, and ``module`` has the defaults of all settings.
+    With a ``module``, ``name`` is that of a setting, and ``module`` has the defaults of all settings. ``keywords`` are
+    the arguments that the configuration gives what it names, of which there may be more.
     """
 
     name: str
@@ -77,6 +81,7 @@ class Setting(NamedTuple):
     line: int
     sure: bool
     module: str = ""
+    keywords: Sequence[str] = ()
 
 
 def settings(project: Project, known: Mapping[str, Any]) -> Iterator[Setting]:
@@ -84,6 +89,7 @@ def settings(project: Project, known: Mapping[str, Any]) -> Iterator[Setting]:
     yield from _in_configuration(project, known.get("entries", ()))
     yield from _in_assignments(project, (*known.get("assigned", ()), *known.get("settings", ())))
     yield from _under_keys(project, known.get("keyed", ()))
+    yield from _called(project, known.get("called", ()))
 
 
 def _in_configuration(project: Project, entries: Iterable[Mapping[str, Any]]) -> Iterator[Setting]:
@@ -91,7 +97,17 @@ def _in_configuration(project: Project, entries: Iterable[Mapping[str, Any]]) ->
     for entry in entries:
         for one in project.configuration((entry["file"], entry["key"])).found:
             if isinstance(one["value"], str) and _DOTTED.fullmatch(one["value"]):
-                yield Setting(one["value"], one["file"], one["line"] or 0, sure=False)
+                keywords = _beside(project, one["file"], one["key"]) if "apart" in entry else []
+                given = [name for name in keywords if name not in entry["apart"]]
+                yield Setting(one["value"], one["file"], one["line"] or 0, sure=False, keywords=given)
+
+
+def _beside(project: Project, file: str, key: str) -> list[str]:
+    """The keys beside one of a file, without those that begin with an underscore."""
+    around, dot, _ = key.rpartition(".")
+    every = (one["key"] for one in project.configuration((file, "**")).found)
+    names = (one[len(around + dot) :].partition(".")[0] for one in every if one.startswith(around + dot))
+    return sorted({name for name in names if name.isidentifier() and name[0] != "_"})
 
 
 def _in_assignments(project: Project, entries: Iterable[Mapping[str, Any]]) -> Iterator[Setting]:
@@ -111,6 +127,28 @@ def _under_keys(project: Project, entries: Iterable[Mapping[str, Any]]) -> Itera
         for file in _files(project, entry):
             for name, line in _keyed(project.read(file), set(entry["keys"]), entry.get("within", "")):
                 yield Setting(name, file, line, sure=False)
+
+
+def _called(project: Project, entries: Iterable[Mapping[str, Any]]) -> Iterator[Setting]:
+    """Those that source gives a key of the dictionaries in another one, with the other keys as arguments."""
+    for entry in entries:
+        for file in _files(project, entry):
+            source = project.read(file)
+            tree = parsed(source) if entry["within"].encode() in source else None
+            for node in ast.walk(tree) if tree else ():
+                for one in _dictionaries(node, entry["within"]):
+                    given = {getattr(key, "value", None): value for key, value in zip(one.keys, one.values)}
+                    name = next((getattr(given[key], "value", "") for key in entry["keys"] if key in given), "")
+                    left = {*entry["keys"], *entry["apart"]}
+                    words = [key for key in given if isinstance(key, str) and key.isidentifier() and key not in left]
+                    if isinstance(name, str) and _DOTTED.fullmatch(name):
+                        yield Setting(name, file, one.lineno, sure=False, keywords=words)
+
+
+def _dictionaries(node: ast.AST, key: str) -> list[ast.Dict]:
+    """The dictionaries that are values in one that a dictionary gives a key."""
+    found = [value for value in _given(node, {key}) if isinstance(value, ast.Dict)]
+    return [one for value in found for one in value.values if isinstance(one, ast.Dict)]
 
 
 def _files(project: Project, entry: Mapping[str, Any]) -> Iterable[str]:
@@ -184,8 +222,8 @@ def _targets(node: ast.stmt) -> list[Any]:
     return node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
 
 
-def configured(found: Iterable[Setting], layout: Layout, resolver: Resolver) -> Iterator[Missing]:
-    """Settings that name what nothing installed has."""
+def configured(found: Iterable[Setting], layout: Layout, resolver: Resolver, misfit: Misfit) -> Iterator[Missing]:
+    """Settings that name what nothing installed has, or give it an argument that it does not take."""
     for one in (one for one in found if not one.module):
         place = answer(layout, resolver, one.name)
         owner = layout.owner(place.module) if place.verdict is False else ""
@@ -194,6 +232,27 @@ def configured(found: Iterable[Setting], layout: Layout, resolver: Resolver) -> 
             yield Missing(
                 PROJECT, one.file, one.line, one.name, owner, place.why, severity, ENTRY, place.module, place.path
             )  # fmt: skip
+        elif place.verdict and one.keywords:
+            yield from _refused(one, place, layout, misfit)
+
+
+def _refused(setting: Setting, place: Answer, layout: Layout, misfit: Misfit) -> Iterator[Missing]:
+    """The argument of a setting that what it names does not take, where that is of an installed distribution."""
+    end = next(end for end in _ends(setting.name) if layout.has(setting.name[:end]))
+    module, path = setting.name[:end], setting.name[end + 1 :]
+    kind, argument = misfit(place, module, path, [0, [*setting.keywords], 0]) or ("", "")
+    owner = layout.owner(place.value[1]) if place.value and place.value[0] in {"function", "class"} else ""
+    if kind and owner != PROJECT:
+        place_of = (PROJECT, setting.file, setting.line, setting.name, owner)
+        yield Missing(*place_of, kind, "warning", LATER, module, path, argument)
+
+
+def _ends(name: str) -> Iterator[int]:
+    """Where the parts of a dotted name end, from the last on."""
+    end = len(name)
+    while end > 0:
+        yield end
+        end = name.rfind(".", 0, end)
 
 
 def removed(found: Iterable[Setting], layout: Layout, resolver: Resolver) -> Iterator[Missing]:

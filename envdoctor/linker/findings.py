@@ -25,13 +25,13 @@ _RULES = {"unknown": "linked-argument-unknown", "many": "linked-argument-unknown
           "setting": "linked-setting-removed", "form": "linked-form-refused", "float": "linked-form-refused",
           "undeclared": "linked-import-undeclared",
           "check": "linked-version-refused", "refuses": "linked-call-refused",
-          "override": "linked-override"}  # fmt: skip
+          "override": "linked-override", "state": "linked-attribute-unsaved"}  # fmt: skip
 _ARGUMENTS = {"unknown": "with the argument {detail}", "many": "with more than {detail} arguments",
               "forwarded": "with the argument {detail}",
               "twice": "with {detail} by position and by name",
               "missing": "without the argument {detail}"}  # fmt: skip
 _VERBS = {"setting": "sets", "form": "has", "undeclared": "imports", "argument": "passes on", "check": "asks for",
-          "float": "gives a float to"}  # fmt: skip
+          "float": "gives a float to", "state": "lacks"}  # fmt: skip
 _TITLES = {
     "name": "{who} take{s} {asked}, which {provider} does not have",
     "syntax": "{who} has a module that Python {python} cannot parse: {asked}",
@@ -48,12 +48,14 @@ _TITLES = {
     "check": "{who} refuse{s} to be imported with {provider}",
     "loader": "{who} take{s} {asked}, which nothing loads with Python {python}",
     "undeclared": "{who} import{s} {asked}, which nothing installed has",
+    "state": "{who} ha{ve} an object without {asked}, which {provider} reads",
     "lost": "{who} use{s} {asked} of an object, an attribute that {provider} no longer has",
     "hook": "{who} declare{s} {detail} in the hook {name}, which {provider} does not pass",
 }
 #: Of several findings about one provider that are shown together.
 _SEVERAL = {
     "name": "{who} take{s} {{count}} things that {provider} does not have",
+    "state": "{who} ha{ve} objects without {{count}} attributes that {provider} reads",
     "arguments": "{who} give{s} {{count}} arguments that {provider} does not accept",
     "lost": "{who} use{s} {{count}} attributes of objects that {provider} no longer has",
 }
@@ -71,6 +73,7 @@ _WHY = {
     "syntax": "Python {python} cannot parse this file ({detail}), so importing it raises SyntaxError.",
     "hidden": "{detail} of the project is beside this file, so {module} is that file, and not that of {provider}.",
     "override": "{provider} calls {name} {detail}, each time with arguments that the override does not take.",
+    "state": "{provider} sets {name} when it makes such an object, not when one is loaded, and reads it in {detail}.",
     "setting": "{detail}. No installed distribution mentions it, so it has no effect.",
     "form": "It raises {detail}; it works with {name}.",
     "float": "The stub of {module} takes an int in the place of {detail}, and Python 3.10 converts no float any more.",
@@ -162,7 +165,7 @@ def _why(first: Missing, environment: Environment, life: Life | None) -> str:
     )
     known = life.said() if life else first.detail if first.kind == "attribute" else ""
     said = f" {known}." if known else ""
-    return why if first.kind == "setting" else f"{why}{said} {_when(first.way)}"
+    return why if first.kind in {"setting", "state"} else f"{why}{said} {_when(first.way)}"
 
 
 def _span(ends: tuple[str, str] | None) -> str:
@@ -216,7 +219,8 @@ def _remedies(first: Missing, consumers: Sequence[str], environment: Environment
         return [change, Remedy(kind=kind, requirement=wanted, safety="workaround", action=action)]
     if not first.provider:
         return [change]
-    return [change, Remedy(kind="change", text=f"use a release of {first.provider} that still has it", safety="manual")]
+    other = "the release of {} that wrote it" if first.kind == "state" else "a release of {} that still has it"
+    return [change, Remedy(kind="change", text=f"use {other.format(first.provider)}", safety="manual")]
 
 
 def _wanted(first: Missing, environment: Environment) -> str:

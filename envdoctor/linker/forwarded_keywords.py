@@ -172,7 +172,12 @@ class ForwardedKeywords:
         return further is None or self._takes(further, keyword, depth + 1)
 
     def _standard_takes(self, function: ast.expr, body: _Body, keyword: str) -> bool:
-        """Whether a method of an object that a function of Python makes may take a keyword; so may any other."""
+        """Whether a method of Python's library may take a keyword, of an object made there or of the only base.
+
+        So may any other.
+        """
+        if isinstance(function, ast.Attribute) and _is_super(function.value) and body.kind:
+            return self._base_takes(function.attr, body, keyword)
         root, path = chain(function) or ("", ())
         made = _made_by(body, root)
         if made is None or len(path) != 1:
@@ -181,6 +186,17 @@ class ForwardedKeywords:
         dotted = ".".join(value[1:]) if value and value[0] == "standard" else ""
         module, _, kind = self._makes.get(f"{dotted}.()", "").removesuffix(".()").partition(":")
         parameters = parameters_of(module, f"{kind}.{path[0]}") if kind else None
+        return parameters is None or keyword in parameters
+
+    def _base_takes(self, method: str, body: _Body, keyword: str) -> bool:
+        """Whether a method may take a keyword where the only base of the object's own class is one of Python's."""
+        module, number = body.kind or ("", 0)
+        bases = self._store.definitions(module)["classes"][number][0]
+        known = bases[0] if body.made in {None, body.kind} and len(bases) == 1 else None
+        value = self._resolver.offers(*known).value if isinstance(known, list) else None
+        if not value or value[0] != "standard":
+            return True
+        parameters = parameters_of(value[1], f"{value[2]}.{method}")
         return parameters is None or keyword in parameters
 
     def _called(self, function: ast.expr, body: _Body) -> _Called | None:

@@ -244,6 +244,12 @@ class ReferenceSearch:
         if misfit[1]:
             yield from self._unfit(one.name, one.ref, one.answer, one.way, misfit)
 
+    def misfit(self, answer: Answer, module: str, path: str, call: Sequence[Any]) -> tuple[str, str] | None:
+        """What is wrong with a call of what was found at a path of a module: a kind and a detail."""
+        found = self._not_in_signature(answer, module, path, call)
+        further = (one(answer.value, call) for one in self._further if answer.value)
+        return found or next(filter(None, further), None)
+
     def _misfit(self, answer: Answer, ref: Reference) -> tuple[str, str]:
         """What is wrong with a call that fits the signature: a kind and a detail; empty for nothing."""
         found = (further(answer.value, ref.call) for further in self._further if answer.value and ref.call)

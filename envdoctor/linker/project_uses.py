@@ -6,6 +6,7 @@ import contextlib
 import os
 from typing import NamedTuple
 
+from envdoctor.linker import dotted
 from envdoctor.linker.forwarded_keywords import ForwardedKeywords
 from envdoctor.linker.generated import Generated
 from envdoctor.linker.instances import Instances
@@ -68,7 +69,7 @@ class Sources:
     """The source of a project as modules, each reached by the names that scripts of the project import it by.
 
     ``texts`` has the source by each of these names. ``hidden`` are distributions and their files, by the module that a
-    single file hides from the files beside it.
+    single file hides from the files beside it. ``settings`` are dotted names of its configuration.
     """
 
     def __init__(self, project: Project) -> None:
@@ -76,6 +77,7 @@ class Sources:
         self.left = 0
         self.hidden: dict[str, tuple[str, list[str]]] = {}
         self.texts: dict[str, bytes] = {}
+        self.settings: Sequence[dotted.Setting] = ()
         names = [name for name in project.files() if is_code(name)]
         self._packages = {os.path.dirname(name) for name in names if name.endswith("__init__.py")}
         size = 0
@@ -179,7 +181,8 @@ def link(
     if sources.left:
         unknown["files of the project that were not read: there are too many"] = sources.left
     places = {source.name: source for source in sources.all.values()}
-    return [_shown(one, places[one.file], resolver) for one in found]
+    named = dotted.configured(sources.settings, layout, resolver, search.misfit)
+    return [*(_shown(one, places[one.file], resolver) for one in found), *named]
 
 
 def _shown(one: Missing, source: ProjectFile, resolver: Resolver) -> Missing:

@@ -214,6 +214,13 @@ class Standard:
             return "removed", known[known.index(last) + 1]
         return ("added", since) if since != known[0] else None
 
+    def decides(self, dotted: str) -> bool | None:
+        """Whether this version has a module, or a name of one, that not all versions have; ``None`` for any other."""
+        if not self.known or self.moved(dotted) is None:
+            return None
+        module, _, name = dotted.rpartition(".")
+        return self.has(dotted) if dotted in self._modules else self.offers(module, name)
+
     def always(self, dotted: str) -> bool:
         """Whether all versions have a module or name, and the Python that runs this too."""
         module, name = dotted, ""
@@ -256,6 +263,12 @@ def modules() -> frozenset[str]:
     return frozenset(getattr(sys, "stdlib_module_names", ())) or frozenset(
         module.partition(".")[0] for module in _data()["modules"]
     )
+
+
+@functools.lru_cache(4)
+def standard_for(minor: tuple[int, int]) -> Standard:
+    """The standard library of a version, which each module that is read asks."""
+    return Standard(minor)
 
 
 def standard_of(python: str) -> Standard:

@@ -13,8 +13,8 @@ from envdoctor.linker.assignments import annotated_assign, assign, assign_to, au
 from envdoctor.linker.branches import children, holds, is_one_version
 from envdoctor.linker.makings import decorators, last
 from envdoctor.linker.scopes import Scope
-from envdoctor.linker.standard_library import modules
-from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, FROM, IMPORTS, LATER, caught
+from envdoctor.linker.standard_library import modules, standard_for
+from envdoctor.linker.summary import CATCHES_ALL, CATCHES_IMPORT, CONDITIONAL, FROM, IMPORTS, LATER, caught
 from envdoctor.linker.syntax_trees import chain
 
 TYPE_CHECKING = False
@@ -188,6 +188,10 @@ def _if(reader: ModuleReading, node: ast.If) -> int:
 
 
 def _try(reader: ModuleReading, node: ast.Try) -> None:
+    taken = _taken(reader, node)
+    if taken is not None:
+        reader.body([*taken, *node.finalbody])
+        return
     flags = 0
     for handler in node.handlers:
         if not any(isinstance(one, ast.Raise) for one in handler.body[-1:]):
@@ -211,6 +215,24 @@ def _try(reader: ModuleReading, node: ast.Try) -> None:
     reader.body(node.orelse)
     reader.handler = before[1]
     reader.body(node.finalbody)
+
+
+def _taken(reader: ModuleReading, node: ast.Try) -> Sequence[ast.stmt] | None:
+    """The statements that run of a ``try`` that imports what this Python surely has, or lacks; else ``None``."""
+    catching = [one for one in node.handlers if handled(one.type) & CATCHES_IMPORT]
+    if not catching or not all(isinstance(one, (ast.Import, ast.ImportFrom)) for one in node.body):
+        return None
+    standard = standard_for(reader.target.minor)
+    there = [standard.decides(name) for one in node.body for name in _imported_by(reader, one)]
+    if there and all(there):
+        return [*node.body, *node.orelse]
+    return catching[0].body if there[:1] == [False] else None
+
+
+def _imported_by(reader: ModuleReading, node: Any) -> list[str]:
+    """The full names that an import statement imports."""
+    names = [one.name for one in node.names]
+    return [f"{reader.imported(node)}.{name}" for name in names] if isinstance(node, ast.ImportFrom) else names
 
 
 def _ends_in_python_2(node: ast.Try) -> int:

@@ -21,7 +21,11 @@ B = {"b/__init__.py": "here = 1\ndef f(x, *, y=1): pass\nclass K:\n    def m(sel
 
 KNOWN = {
     "dotted": {
-        "entries": [{"file": "**/*.yaml", "key": "_target_"}],
+        "entries": [
+            {"file": "**/*.yaml", "key": "_target_", "apart": []},
+            {"file": "**/*.yaml", "key": "handlers.*.class", "apart": ["class", "level"]},
+        ],
+        "called": [{"files": ["**/*.py"], "within": "handlers", "keys": ["class", "()"], "apart": ["level"]}],
         "assigned": [{"files": ["**/settings.py"], "names": ["APPS", "BACKEND"]}],
         "keyed": [
             {"files": ["**/settings.py"], "keys": ["ENGINE"]},
@@ -210,3 +214,45 @@ def test_settings_that_nobody_reads_any_more(tmp_path, version, others, text, ex
     env.write(tmp_path / "site", version, django={**module, **others})
     known = {"dotted": {"settings": [{"files": ["**/settings.py"], "module": "django.conf.global_settings"}]}}
     assert [told[2] for told in found(tmp_path, {"app/settings.py": text}, known=known)] == expected
+
+
+TAKING = {
+    "c/__init__.py": "import logging\n"
+    "class Takes:\n    def __init__(self, size, *, deep=False): pass\n"
+    "class Open:\n    def __init__(self, **kwargs): pass\n"
+    "class Hands(logging.Handler):\n    def __init__(self, group, *args, **kwargs): super().__init__(*args, **kwargs)\n"
+    "def make(one): return one\n"
+}
+
+GIVEN = {
+    "fits": ("net:\n  _target_: c.Takes\n  size: 1\n  _partial_: true\n", None),
+    "less than all": ("net:\n  _target_: c.Takes\n", None),
+    "anything": ("_target_: c.Open\nwhatever: {deep: 1}\n", None),
+    "no such argument": ("net:\n  _target_: c.Takes\n  width: 1\n", ("warning", "conf.yaml:2", "c.Takes")),
+    "no such argument of a function": ("_target_: c.make\ntwo:\n  deep: 1\n", ("warning", "conf.yaml:1", "c.make")),
+    "a handler's own": ("handlers:\n  h: {class: c.Hands, level: INFO, group: x}\n", None),
+    "a handler's base does not take it": (
+        "handlers:\n  h:\n    class: c.Hands\n    group: x\n    client: 1\n", ("warning", "conf.yaml:3", "c.Hands")
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), GIVEN.values(), ids=GIVEN)
+def test_the_keys_beside_a_dotted_name_are_arguments_of_what_it_names(tmp_path, text, expected):
+    env.write(tmp_path / "site", c=TAKING)
+    assert found(tmp_path, {"conf.yaml": text, "run.py": ""}) == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("handler", "expected"),
+    [
+        ('{"class": "c.Hands", "level": 1, "group": 2}', None),
+        ('{"class": "c.Hands", "group": 2, "client": object()}', ("warning", "log.py:1", "c.Hands")),
+        ('{"()": "c.make", "one": 1}', None),
+        ('{"()": "c.make", "two": 1}', ("warning", "log.py:1", "c.make")),
+    ],
+)
+def test_the_items_of_a_handler_in_source_are_arguments_of_its_class(tmp_path, handler, expected):
+    env.write(tmp_path / "site", c=TAKING)
+    files = {"log.py": f'LOGGING = {{"handlers": {{"x": {handler}}}}}'}
+    assert found(tmp_path, files) == ([expected] if expected else [])

@@ -32,7 +32,8 @@ def artifact_at(path: str) -> Artifact:
     ``file`` (the path as given), ``kind``, ``protocol``, ``names`` (classes and functions that would be imported),
     ``written_by`` (``python``, ``os`` where the file tells, and ``packages``), ``code`` (bytecode: ``where``, ``name``,
     ``python`` as a specifier, ``constant``), ``paths`` (absolute ones), ``functions`` (of a saved agent: each top-level
-    key that holds one, with the constant it returns or ``None``), ``gaps`` (what of it could not be read).
+    key that holds one, with the constant it returns or ``None``), ``states`` (by class, the attributes that each object
+    which no call makes is given), ``gaps`` (what of it could not be read).
     Raises ``ProbeError`` for what cannot be read.
     """
     try:

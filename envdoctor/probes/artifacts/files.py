@@ -54,6 +54,7 @@ class Examined:
             "code": [_code(where, code, notes) for where, code in notes.codes],
             "paths": list(notes.paths),
             "functions": dict(self.functions),
+            "states": notes.attributes(),
             "gaps": [f"{self.name} {reason}" for reason in notes.gaps],
         }
 

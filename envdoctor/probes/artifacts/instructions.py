@@ -193,10 +193,16 @@ def _reduce(machine: Machine) -> None:
     machine.call(called, arguments)
 
 
+def _new(machine: Machine) -> None:
+    _reduce(machine)
+    made = machine.stack[-1]
+    if isinstance(made, Made):
+        made.bare = True
+
+
 def _new_with_keywords(machine: Machine) -> None:
     machine.stack.pop()
-    arguments, called = machine.stack.pop(), machine.stack.pop()
-    machine.call(called, arguments)
+    _new(machine)
 
 
 def _inst(machine: Machine) -> None:
@@ -305,7 +311,7 @@ _BY_NAME: Mapping[str, Handler] = {
     "EXT2": _extension("<H"),
     "EXT4": _extension("<i"),
     "REDUCE": _reduce,
-    "NEWOBJ": _reduce,
+    "NEWOBJ": _new,
     "NEWOBJ_EX": _new_with_keywords,
     "INST": _inst,
     "OBJ": _obj,

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 #: What is kept of one kind of finding.
 NAME_LIMIT, CODE_LIMIT, PATH_LIMIT = 5_000, 500, 100
 MEMO_LIMIT, MARK_LIMIT = 500_000, 10_000
+#: Objects of one class whose attributes are looked at, and classes.
+STATE_LIMIT, CLASS_LIMIT = 20, 500
 
 
 class Notes:
@@ -31,6 +33,7 @@ class Notes:
         self.gaps: list[str] = []
         self.where: str | None = None
         self.arrays = False
+        self._states: dict[str, list[set[str]]] = {}
 
     def name(self, name: str) -> None:
         """A class or function is named."""
@@ -52,6 +55,20 @@ class Notes:
             self.codes.append((self.where, code))
         else:
             self.gap(f"holds more than {CODE_LIMIT} functions as bytecode: the others are not looked at")
+
+    def state(self, name: str, state: object) -> None:
+        """An object that was made empty is given its attributes."""
+        known = self._states.get(name, [])
+        if len(known) >= STATE_LIMIT or len(self._states) >= CLASS_LIMIT:
+            return
+        parts = state if isinstance(state, tuple) else (state,)
+        keys = parts[0].keys() if parts and isinstance(parts[0], Pairs) else None
+        if keys is not None and all(isinstance(key, str) for key in keys):
+            self._states.setdefault(name, []).append({str(key) for key in keys})
+
+    def attributes(self) -> dict[str, list[str]]:
+        """By class, the attributes that each of its objects is given."""
+        return {name: sorted(set.intersection(*known)) for name, known in self._states.items()}
 
     def gap(self, reason: str) -> None:
         """Something could not be read."""
@@ -173,6 +190,8 @@ class Machine:
             fill(target, state)
         elif isinstance(target, Made):
             target.state = state
+            if target.bare:
+                self.notes.state(target.name, state)
             if short(target.name) == marks.ARRAY_STANDIN:
                 self.notes.arrays = True
                 if arrays.skip(self.reader, state):

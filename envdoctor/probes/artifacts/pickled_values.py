@@ -6,6 +6,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from envdoctor.probes.artifacts.code_objects import Code
 
+#: The helpers of pickle that ask a class for an empty object.
+_EMPTY = ("._reconstructor", ".__newobj__", ".__newobj_ex__")
 #: Items of one list, set or dictionary that are kept.
 ITEM_LIMIT = 5_000
 
@@ -47,6 +49,10 @@ class Pairs(Items):
 
     __slots__ = ()
 
+    def keys(self) -> list[object] | None:
+        """The keys; ``None`` where there are more than are kept."""
+        return self.values[::2] if len(self.values) < ITEM_LIMIT else None
+
     def get(self, key: str) -> object:
         """The last value of a key that is a text, or ``UNSEEN``."""
         values = self.values
@@ -57,12 +63,16 @@ class Pairs(Items):
 
 
 class Made:
-    """The object that a call would make; ``state`` is what it would be given afterwards."""
+    """The object that a call would make; ``state`` is what it would be given afterwards.
 
-    __slots__ = ("arguments", "called", "state")
+    ``bare`` where the class alone is asked for an empty object, and nothing of its own runs.
+    """
+
+    __slots__ = ("arguments", "bare", "called", "state")
 
     def __init__(self, called: object, arguments: object) -> None:
         self.called = called
+        self.bare = isinstance(called, Named) and called.name.endswith(_EMPTY)
         self.arguments: tuple[object, ...] = arguments if isinstance(arguments, tuple) else ()
         self.state: object = None
 
@@ -71,11 +81,8 @@ class Made:
         """The class or function that is called, also where a helper of the pickle module calls it; or nothing."""
         first = self.arguments[0] if self.arguments else None
         if isinstance(self.called, Named):
-            if self.called.name.endswith(("._reconstructor", ".__newobj__", ".__newobj_ex__")) and isinstance(
-                first, Named
-            ):
-                return first.name
-            return self.called.name
+            helped = self.called.name.endswith(_EMPTY)
+            return first.name if helped and isinstance(first, Named) else self.called.name
         return ""
 
 

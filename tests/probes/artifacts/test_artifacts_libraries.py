@@ -12,7 +12,7 @@ from probes.artifacts import artifact_writers
 from envdoctor.errors import ProbeError
 from envdoctor.probes import artifacts
 
-KEYS = {"file", "kind", "protocol", "names", "written_by", "code", "paths", "functions", "gaps"}
+KEYS = {"file", "kind", "protocol", "names", "written_by", "code", "paths", "functions", "states", "gaps"}
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +35,7 @@ def test_a_learned_model_tells_what_wrote_it(learned, protocol, kind):
     assert record["written_by"] == {"packages": {"scikit-learn": "1.3.2"}}
     assert {"sklearn.pipeline.Pipeline", "sklearn.linear_model._base.LinearRegression"} <= set(record["names"])
     assert (record["code"], record["paths"], record["functions"], record["gaps"]) == ([], [], {}, [])
+    assert {"memory", "steps", "verbose"} <= set(record["states"]["sklearn.pipeline.Pipeline"])
 
 
 @pytest.mark.parametrize("method", ["zlib", "gzip", "bz2", "lzma", "xz"])
