@@ -108,6 +108,7 @@ class ModuleRecord:
         scope = self.top if name in self.scope.outer else self.scope
         self.roots.add(name)
         scope.imports.setdefault(name, []).append((module, path))
+        scope.tried.setdefault(name, []).append((self.attempt, self.handler))
         self._value(scope, name, ["i", module, path])
 
     def imported(self, node: ast.ImportFrom) -> str:

@@ -41,6 +41,8 @@ class Scope:
         self.bound: dict[str, int] = {}
         self.shadowed: set[str] = set()
         self.imports: dict[str, list[tuple[str, str]]] = {}
+        #: By the name, the ``try`` and the handler around each of its imports.
+        self.tried: dict[str, list[tuple[int, int]]] = {}
         self.types: dict[str, list[list[tuple[str, tuple[str, ...]]]]] = {}
         self.outer: set[str] = set()
         self.keys: dict[str, list[str]] = {}
@@ -78,3 +80,15 @@ class Scope:
                 module, inner = origins[0]
                 steps = inner.split(".") if inner else []
                 yield use, module, ".".join((*steps, *path)), len(steps)
+            elif number := self._tried(root, use):
+                for handler, (module, inner) in zip((-number, number), origins):
+                    steps = inner.split(".") if inner else []
+                    yield use._replace(handler=handler), module, ".".join((*steps, *path)), len(steps)
+
+    def _tried(self, root: str, use: Use) -> int:
+        """The ``try`` that imports a name, where its handler imports it from elsewhere and nothing else does."""
+        tried = self.tried.get(root, [])
+        if use.handler or len(tried) != len(("try", "except")):
+            return 0
+        (attempt, around), (outer, handler) = tried
+        return attempt if attempt == handler and not around and outer in {0, attempt} else 0

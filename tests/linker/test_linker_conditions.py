@@ -67,3 +67,23 @@ class Version:
     def __ge__(self, other): return self.parts >= other.parts
     def __lt__(self, other): return self.parts < other.parts
 """
+
+
+#: How a module comes by a name, and who is asked for what it does not have with Python 3.7 and with 3.12.
+ALTERNATIVES = {
+    "what is there": ("import b as it", "import nowhere as it", "b", "b"),
+    "what is not": ("import nowhere as it", "import b as it", "b", "b"),
+    "what a newer Python has": ("import importlib.metadata as it", "import b as it", "b", ""),
+    "what an older Python had": ("import asynchat as it", "import b as it", "", "b"),
+    "a name that a newer Python has": ("from typing import Protocol as it", "from b import one as it", "b.one", ""),
+}
+
+
+@pytest.mark.parametrize(("first", "other", "old", "new"), ALTERNATIVES.values(), ids=ALTERNATIVES)
+def test_a_name_is_what_the_import_that_succeeds_binds(tmp_path, first, other, old, new):
+    env.write(tmp_path, b={"b.py": "class one:\n    pass\n"})
+    source = f"try:\n    {first}\nexcept ImportError:\n    {other}\nit.vanished()\n"
+    env.write(tmp_path, user={"user.py": source})
+    for minor, expected in (((3, 7), old), ((3, 12), new)):
+        asked = [one for severity, _, _, one in env.missing(tmp_path, minor) if severity != "info"]
+        assert asked == ([f"{expected}.vanished"] if expected else []), minor
