@@ -39,7 +39,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from envdoctor.linker.missing_reference import Missing
+    from envdoctor.linker.verdicts import Missing
 
 #: Seconds for an installation, and for a trial.
 SECONDS, TRIED = 900, 300

@@ -315,7 +315,7 @@ ARTIFACT: Kind[str, Answer[found.Artifact]] = Kind(
     decides=_DECIDE + "artifact", cost=13, names=("file", "artifact", "functions", "writer", "python", "name"),
     whole=True, under=OF_PROJECT, repaired="artifact",
 )
-#: Uses of a dotted glob in a project's source; the forms of keys are those of ``source_keys``.
+#: Uses of a dotted glob in a project's source; the forms of keys are those of ``file_keys``.
 SOURCE: Kind[str, Answer[found.Use]] = Kind(
     name="source", dear=True, said="{value}", reads=_READ + "read_source", compiles="source", asks="source", cost=14,
     decides=_DECIDE + "source", names=("file", "line", "call", "name"), whole=True, under=OF_PROJECT, repaired="files",

@@ -76,7 +76,7 @@ def planned(search: PlanSearch, best: Candidate, snapshot: Snapshot, project: st
     """The plan that a candidate is."""
 
     def narrow(stated: str, move: Move) -> str:
-        return narrowed(stated, move, search.market.releases.get(move.package, ()))
+        return narrowed(stated, move, search.market.releases(move.package))
 
     moves = _steps(search, best, snapshot)
     changed, besides = edits.of_remedies(_placed(best), project or os.curdir)

@@ -131,7 +131,7 @@ class PlanSearch:
         unwilling = partial(self.together.unwilling, self.installed)
         self.snapshot = answered(self.snapshot, lambda now: commands.asked((), now))
         wishes = asked(self.snapshot, self._project, commands.manager(self.snapshot).get("direct"))
-        self.market = Market(self.installed, _Releases(self.offers), wishes, unwilling)
+        self.market = Market(self.installed, self.offers.releases, wishes, unwilling)
         self.clauses = [*map(self._clause, wanted), *(self._without(*one) for one in refused)]
         self.apart = self._apart()
 
@@ -338,18 +338,6 @@ class PlanSearch:
         self.clauses += further
         if left and not further and choice.wants:
             self.refused.append(choice.wants)
-
-
-class _Releases(dict[str, "Sequence[str]"]):
-    """The releases to choose from, of those distributions that somebody asks about."""
-
-    def __init__(self, offers: Offers) -> None:
-        super().__init__()
-        self._offers = offers
-
-    def get(self, name: str, default: object = ()) -> Sequence[str]:
-        """The releases of a distribution."""
-        return self._offers.releases(name)
 
 
 def _held(snapshot: Snapshot, rules: Candidates) -> tuple[Snapshot, list[Held]]:

@@ -10,8 +10,8 @@ from typing import Any
 from envdoctor.engine.argument_tests import argument_of, equal, matched, matches_any, may_be_shown, passes, travels
 from envdoctor.engine.versions import within
 from envdoctor.facts import ARTIFACT, CONFIG, SHADOWS, SOURCE
+from envdoctor.file_keys import IMPORTED, source_key
 from envdoctor.model import Location, Unknown
-from envdoctor.source_keys import IMPORTED, source_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -96,7 +96,7 @@ def config(condition: Condition, _: Snapshot) -> Iterator[Question]:
 
 def source(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
     """The uses of names; and where importing a file makes a call, who imports it."""
-    from envdoctor.source_keys import source_key
+    from envdoctor.file_keys import source_key
 
     for name in condition[2]:
         key = source_key(condition[1], name)

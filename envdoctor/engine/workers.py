@@ -14,7 +14,7 @@ from envdoctor.engine.project_operators import answers, made_at, place_of, text_
 from envdoctor.engine.start_method import asked as asked_of_start_method
 from envdoctor.engine.worker_start import Start, calls_of, library_of, maker_of, object_name, of_maker
 from envdoctor.facts import SOURCE
-from envdoctor.source_keys import BESIDE
+from envdoctor.file_keys import BESIDE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

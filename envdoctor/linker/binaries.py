@@ -11,10 +11,9 @@ from envdoctor.facts import ENV
 from envdoctor.linker.binary_facts import Facts
 from envdoctor.linker.linkage import Fault, Linkage, brought
 from envdoctor.linker.loader import Loader, Machine
-from envdoctor.linker.missing import severity_of
-from envdoctor.linker.missing_reference import Missing
-from envdoctor.linker.reach import SUBMODULE
+from envdoctor.linker.reach import SUBMODULE, severity_of
 from envdoctor.linker.summary import CATCHES_IMPORT, LATER
+from envdoctor.linker.verdicts import Missing
 from envdoctor.linker.word_search import Words
 from envdoctor.probes import ask, shared_objects
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import mmap
 import os
 import re
 import zlib
-from importlib import resources
 from typing import Any
 
 from envdoctor.linker import store
@@ -103,7 +101,7 @@ class Facts:
 
     def _place(self, owner: str) -> str:
         parts = [self._layout.versions[owner], self._layout.keys[owner], json.dumps(self._rows), str(self._reads)]
-        digest = hashlib.blake2b("\n".join([*parts, _version()]).encode(), digest_size=12).hexdigest()
+        digest = hashlib.blake2b("\n".join([*parts, store.version()]).encode(), digest_size=12).hexdigest()
         return os.path.join(store.directory(), f"{owner}-{digest}.so.json.z")
 
 
@@ -117,12 +115,3 @@ def _fit(row: Mapping[str, Any], data: mmap.mmap) -> tuple[str, str] | None:
     return row["works"].format(*(group.decode("ascii", "replace") for group in found.groups())), row.get(
         "when", "import"
     )
-
-
-@functools.cache
-def _version() -> str:
-    """A digest of the code that makes the facts."""
-    digest = hashlib.blake2b(digest_size=8)
-    for package, name in (("envdoctor.linker", "binary_facts.py"), ("envdoctor.probes", "shared_objects.py")):
-        digest.update(resources.files(package).joinpath(name).read_bytes())
-    return digest.hexdigest()

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from envdoctor.linker.environment_names import Environment
-    from envdoctor.linker.missing_reference import Missing
+    from envdoctor.linker.verdicts import Missing
 
 #: The titles by kind, which the linker's other findings do not have.
 TITLES = {

@@ -14,9 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from envdoctor.linker.missing_reference import Missing
     from envdoctor.linker.own_checks import OwnChecks
     from envdoctor.linker.reach import Reach
+    from envdoctor.linker.verdicts import Missing
     from envdoctor.linker.world import World
 
     #: What has to hold, and whether it has to.

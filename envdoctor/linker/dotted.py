@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 import os
 import re
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from envdoctor.linker.history import shipped
-from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT, is_aside
 from envdoctor.linker.reach import ENTRY
 from envdoctor.linker.summary import LATER
-from envdoctor.linker.syntax_trees import parsed
+from envdoctor.linker.verdicts import Missing
+from envdoctor.probes.syntax import parsed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from envdoctor.linker.verdicts import Answer
     from envdoctor.probes.project import Project
 
-    Misfit = Callable[[Answer, str, str, Sequence[Any]], Optional[tuple[str, str]]]
+    Misfit = Callable[[Answer, str, str, Sequence[Any]], tuple[str, str]]
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 _GONE = {"name", "attribute", "module", "gone"}
@@ -240,7 +240,7 @@ def _refused(setting: Setting, place: Answer, layout: Layout, misfit: Misfit) ->
     """The argument of a setting that what it names does not take, where that is of an installed distribution."""
     end = next(end for end in _ends(setting.name) if layout.has(setting.name[:end]))
     module, path = setting.name[:end], setting.name[end + 1 :]
-    kind, argument = misfit(place, module, path, [0, [*setting.keywords], 0]) or ("", "")
+    kind, argument = misfit(place, module, path, [0, [*setting.keywords], 0])
     owner = layout.owner(place.value[1]) if place.value and place.value[0] in {"function", "class"} else ""
     if kind and owner != PROJECT:
         place_of = (PROJECT, setting.file, setting.line, setting.name, owner)

@@ -21,32 +21,27 @@ from envdoctor.linker.release_archives import Room
 from envdoctor.linker.side import MOST_READ, Enough, Side, cap, required
 from envdoctor.linker.standard_library import standard_of
 from envdoctor.linker.store import version
-from envdoctor.probes import cache, releases
+from envdoctor.probes import cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import Callable, Iterator
 
     from envdoctor.engine.asks import Ask
 
 #: Distributions of which it is asked whether they define what was called.
 MOST_OTHERS = 6
-#: The files that decide, besides those of summaries, what is read of a release.
-_READERS = ("release_archives.py", "syntax_queries.py")
 
 
 class _EdgeSearch:
     def __init__(self, ask: Ask, tell: Callable[[str], None]) -> None:
         self.ask, self.tell = ask, tell
-        where = releases.configuration()
-        self.context = _context(where.certificates)
         self.standard = standard_of(ask.python)
         self.target = Target(self.standard.minor, ask.system)
 
     def place(self, question: str, file: File) -> str:
         """Where the answer to a question about a release is kept."""
-        asked = [question, self.ask.as_dict(), self.target, version(*_READERS)]
+        asked = [question, self.ask.as_dict(), self.target, version()]
         plain = json.dumps(asked, sort_keys=True, default=str)
         name = f"{os.path.basename(file.address)}-{zlib.crc32(plain.encode()):08x}.json"
         return os.path.join(cache.directory(), "online", name)
@@ -350,12 +345,6 @@ def edges(ask: Ask, tell: Callable[[str], None]) -> Edges:
         asking=asking,
         read={side.name: side.releases_read for side in (provider, consumer) if side},
     )
-
-
-def _context(certificates: str | None) -> ssl.SSLContext:
-    import ssl
-
-    return ssl.create_default_context(cafile=certificates)
 
 
 def _version(text: str) -> Version | None:

@@ -10,11 +10,10 @@ import hashlib
 import json
 import os
 import shutil
-import ssl
 import tempfile
 from typing import Any
 
-from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
 
 from envdoctor.engine.tags import mismatch
@@ -74,14 +73,13 @@ def _place(snapshot: Snapshot, one: Distribution) -> str:
 def _fetch(snapshot: Snapshot, one: Distribution, place: str) -> None:
     """Write the files of a release. Raises :class:`TargetError` where it has no wheel, or that cannot be read."""
     address, size = _wheel(snapshot, one)
-    context = ssl.create_default_context(cafile=index.configuration().certificates)
     try:
         os.makedirs(directory(), 0o700, exist_ok=True)
         temporary = tempfile.mkdtemp(dir=directory())
     except OSError as error:
         raise TargetError(f"{directory()} cannot be written to: {error}") from error
     try:
-        for path, content in members(address, size, _is_wanted, context):
+        for path, content in members(address, size, _is_wanted):
             inner = _installed(path)
             if content is not None and inner is not None and len(content) <= MOST_BYTES:
                 os.makedirs(os.path.join(temporary, os.path.dirname(inner)), exist_ok=True)
@@ -97,15 +95,13 @@ def _fetch(snapshot: Snapshot, one: Distribution, place: str) -> None:
 def _wheel(snapshot: Snapshot, one: Distribution) -> tuple[str, int | None]:
     """Address, and size in bytes where the index gives it, of the wheel that would be installed."""
     best: tuple[tuple[int, ...], str, int | None] | None = None
-    for url in index.configuration().urls:
-        page = f"{url.rstrip('/')}/{canonicalize_name(one.name)}/"
-        listed = index.files(page)
-        if listed is None:
-            raise TargetError(f"the index at {url} does not answer; try again later")
-        for file in listed:
-            rank = _rank(snapshot, one, file)
-            if rank is not None and (best is None or rank > best[0]):
-                best = rank, file["url"], file.get("size")
+    listed = index.files_of(one.name)
+    if listed is None:
+        raise TargetError(f"no index answers for {one.name}: try again later")
+    for file in listed:
+        rank = _rank(snapshot, one, file)
+        if rank is not None and (best is None or rank > best[0]):
+            best = rank, file["url"], file.get("size")
     if best is None:
         raise TargetError(NO_WHEEL)
     return best[1], int(best[2]) if best[2] else None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from envdoctor.linker.environment_names import Environment
     from envdoctor.linker.history import Life
-    from envdoctor.linker.missing_reference import Missing
+    from envdoctor.linker.verdicts import Missing
 
 #: So many places are shown of one cause.
 MOST_PLACES = 6

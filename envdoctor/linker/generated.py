@@ -7,9 +7,9 @@ import re
 from typing import Any
 
 from envdoctor.engine.versions import meets
-from envdoctor.linker.missing import severity_of
-from envdoctor.linker.missing_reference import Missing
+from envdoctor.linker.reach import severity_of
 from envdoctor.linker.summary import CATCHES_TYPE
+from envdoctor.linker.verdicts import Missing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

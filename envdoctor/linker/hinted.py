@@ -10,7 +10,7 @@ import ast
 from envdoctor.linker import operations
 from envdoctor.linker.lazy_stubs import has_stub
 from envdoctor.linker.makings import last
-from envdoctor.linker.syntax_trees import parsed
+from envdoctor.probes.syntax import parsed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

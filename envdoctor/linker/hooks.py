@@ -11,12 +11,13 @@ import os
 from typing import Any, NamedTuple
 
 from envdoctor.engine.installed_requirements import name_of
-from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT
 from envdoctor.linker.reach import ENTRY, groups
-from envdoctor.linker.syntax_trees import chain, parsed
+from envdoctor.linker.syntax_trees import chain
+from envdoctor.linker.verdicts import Missing
 from envdoctor.model import Distribution
 from envdoctor.probes.distributions import required_by
+from envdoctor.probes.syntax import parsed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,23 +8,21 @@ import tarfile
 import zipfile
 from typing import Any
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import (
     InvalidSdistFilename,
     InvalidWheelFilename,
-    canonicalize_name,
     parse_sdist_filename,
     parse_wheel_filename,
 )
 from packaging.version import InvalidVersion, Version
 
+from envdoctor.engine.versions import within
 from envdoctor.errors import TargetError
 from envdoctor.model import Record
 from envdoctor.probes import releases, wheel_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import Mapping, Sequence
 
 #: Bytes up to which an archive is fetched at once, up to which it is searched through, and read of a source archive.
@@ -56,45 +54,35 @@ def published(name: str, *, sources: bool = True, early: bool = False) -> list[F
     where no index answers.
     """
     found: dict[Version, tuple[tuple[bool, ...], File]] = {}
-    for url in releases.configuration().urls:
-        files = releases.files(f"{url.rstrip('/')}/{canonicalize_name(name)}/")
-        if files is None:
-            raise TargetError(f"no index answers for {name}: try again later")
-        for file in files:
-            ranked = _ranked(file, sources=sources)
-            if (
-                ranked is not None
-                and (early or not ranked[0].is_prerelease)
-                and (ranked[0] not in found or found[ranked[0]][0] < ranked[1])
-            ):
-                found[ranked[0]] = ranked[1:]
+    files = releases.files_of(name)
+    if files is None:
+        raise TargetError(f"no index answers for {name}: try again later")
+    for file in files:
+        ranked = _ranked(file, sources=sources)
+        if (
+            ranked is not None
+            and (early or not ranked[0].is_prerelease)
+            and (ranked[0] not in found or found[ranked[0]][0] < ranked[1])
+        ):
+            found[ranked[0]] = ranked[1:]
     return [found[version][1] for version in sorted(found)]
 
 
 def source_of(name: str, version: str) -> File:
     """The source archive of a release. Raises :class:`TargetError` where no index has one."""
-    for url in releases.configuration().urls:
-        for file in releases.files(f"{url.rstrip('/')}/{canonicalize_name(name)}/") or ():
-            is_source = file["filename"].endswith((".tar.gz", ".zip"))
-            if is_source and str(releases.version_of(file["filename"])) == str(Version(version)):
-                return File(version=version, address=file["url"], size=int(file.get("size") or 0) or None)
+    for file in releases.files_of(name) or ():
+        is_source = file["filename"].endswith((".tar.gz", ".zip"))
+        if is_source and str(releases.version_of(file["filename"])) == str(Version(version)):
+            return File(version=version, address=file["url"], size=int(file.get("size") or 0) or None)
     raise TargetError(f"no index has the source of {name} {version}")
 
 
 def newest(name: str, python: str, wanted: str) -> str:
     """The newest final release with a wheel for a Python and within a specifier. Raises :class:`TargetError`."""
-    allowed = [one.version for one in wheels(name) if is_for(one, python) and meets_all(one.version, wanted)]
+    allowed = [one.version for one in wheels(name) if is_for(one, python) and within(one.version, wanted) is not False]
     if not allowed:
         raise TargetError(f"no release of {name} {wanted} has a wheel for Python {python}")
     return allowed[-1]
-
-
-def meets_all(version: str, wanted: str) -> bool:
-    """Whether a version is within a specifier; what cannot be read allows everything."""
-    try:
-        return SpecifierSet(wanted).contains(version, prereleases=True)
-    except (InvalidSpecifier, InvalidVersion):
-        return True
 
 
 def wheels(name: str) -> list[File]:
@@ -133,10 +121,7 @@ def _rank_of_wheel(name: str) -> tuple[Version, tuple[bool, ...]]:
 
 def is_for(file: File, python: str) -> bool:
     """Whether a release is for a version of Python by what the index says; where that says nothing, it is."""
-    try:
-        return not (file.python and python) or SpecifierSet(file.python).contains(python, prereleases=True)
-    except (InvalidSpecifier, InvalidVersion):
-        return True
+    return not python or within(python, file.python) is not False
 
 
 class Archive:
@@ -145,20 +130,20 @@ class Archive:
     Everything raises :class:`TargetError` where the file cannot be read.
     """
 
-    def __init__(self, file: File, context: ssl.SSLContext | None) -> None:
-        self._file, self._context = file, context
+    def __init__(self, file: File) -> None:
+        self._file = file
         self._wheel = file.address.endswith(".whl")
         self.light = file.size is not None and file.size <= SEARCHED
         self._at_once = file.size is not None and file.size <= AT_ONCE
         self._texts: dict[str, bytes] = {}
         if self._wheel:
-            self._zip = wheel_files.opened(file.address, file.size, context, whole=self._at_once)
+            self._zip = wheel_files.opened(file.address, file.size, whole=self._at_once)
             self.names: Sequence[str] = [_without_data(one) for one in self._zip.namelist()]
             self._members = dict(zip(self.names, self._zip.namelist()))
             sources = sum(one.compress_size for one in self._zip.infolist() if one.filename.endswith(".py"))
             self.searchable = self.light or sources <= SOURCES
         else:
-            self._texts = _source(file, context)
+            self._texts = _source(file)
             self.searchable = True
             self.names = list(self._texts)
 
@@ -176,7 +161,7 @@ class Archive:
     def whole(self) -> None:
         """Fetch everything at once where that is little, since much of it will be read."""
         if self._wheel and self.light and not self._at_once:
-            self._zip = wheel_files.opened(self._file.address, self._file.size, self._context, whole=True)
+            self._zip = wheel_files.opened(self._file.address, self._file.size, whole=True)
             self._at_once = True
 
     def metadata(self) -> bytes:
@@ -191,11 +176,11 @@ def _without_data(name: str) -> str:
     return rest.partition("/")[2] if head.endswith(".data") and rest.startswith(("purelib/", "platlib/")) else name
 
 
-def _source(file: File, context: ssl.SSLContext | None) -> dict[str, bytes]:
+def _source(file: File) -> dict[str, bytes]:
     """The Python files and the metadata of a source archive, at the paths where they would be installed."""
     if file.size is None or file.size > MOST_SOURCE:
         raise TargetError(f"{file.address} is a source archive of {file.size or 'unknown'} bytes, which is not read")
-    data = wheel_files.fetch(file.address, context)
+    data = wheel_files.fetch(file.address)
     found: dict[str, bytes] = {}
     try:
         if file.address.endswith(".zip"):

@@ -10,10 +10,10 @@ from envdoctor.linker import signatures
 from envdoctor.linker.classes import Classes, ClassRef, Lack
 from envdoctor.linker.history import shipped
 from envdoctor.linker.makings import ANY
-from envdoctor.linker.missing import severity_of
-from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT
+from envdoctor.linker.reach import severity_of
 from envdoctor.linker.summary import CATCHES_ATTRIBUTE, CATCHES_TYPE, INHERITED, ObjectUse
+from envdoctor.linker.verdicts import Missing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 
-from envdoctor.linker.syntax_trees import parsed
+from envdoctor.probes.syntax import parsed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

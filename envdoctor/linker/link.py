@@ -22,7 +22,6 @@ from envdoctor.linker.instances import Instances
 from envdoctor.linker.lost_words import LostWords
 from envdoctor.linker.made_words import MadeWords
 from envdoctor.linker.missing import ReferenceSearch
-from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import Layout
 from envdoctor.linker.overrides import Overrides
 from envdoctor.linker.own_checks import OwnChecks
@@ -30,7 +29,7 @@ from envdoctor.linker.reach import Reach
 from envdoctor.linker.refused_calls import RefusedCalls
 from envdoctor.linker.standard_library import Standard
 from envdoctor.linker.stub_numbers import StubNumbers
-from envdoctor.linker.verdicts import Linked
+from envdoctor.linker.verdicts import Linked, Missing
 from envdoctor.linker.world import World
 from envdoctor.model import UnknownFact
 from envdoctor.probes import parallel

@@ -15,14 +15,14 @@ import re
 from envdoctor.engine.installed_requirements import parse
 from envdoctor.engine.versions import within
 from envdoctor.linker.history import shipped
-from envdoctor.linker.missing import severity_of
-from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT
 from envdoctor.linker.module_reader import asked_of_anything
+from envdoctor.linker.reach import severity_of
 from envdoctor.linker.summary import CATCHES_ATTRIBUTE
-from envdoctor.linker.syntax_trees import parsed
+from envdoctor.linker.verdicts import Missing
 from envdoctor.model import Distribution
 from envdoctor.probes.distributions import required_by
+from envdoctor.probes.syntax import parsed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

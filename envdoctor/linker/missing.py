@@ -8,24 +8,22 @@ from typing import Any, NamedTuple
 from envdoctor.engine.installed_requirements import name_of, parse
 from envdoctor.linker import signatures
 from envdoctor.linker.forms import NO_HASH
-from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT
-from envdoctor.linker.reach import ENTRY, SUBMODULE, is_plain
+from envdoctor.linker.reach import ENTRY, SUBMODULE, is_plain, severity_of
 from envdoctor.linker.summary import (
     CATCHES_ATTRIBUTE,
     CATCHES_IMPORT,
     CATCHES_MODULE,
     CATCHES_SYNTAX,
     CATCHES_TYPE,
-    CONDITIONAL,
     FROM,
     IMPORTS,
     LATER,
-    PROGRAM,
     Form,
     Reference,
     caught,
 )
+from envdoctor.linker.verdicts import Missing
 from envdoctor.model import Distribution
 from envdoctor.probes.distributions import required_by
 
@@ -240,19 +238,17 @@ class ReferenceSearch:
 
     def _refused_call(self, one: Waiting) -> Iterator[Missing]:
         """A call that fits the signature, and is refused further on."""
-        misfit = self._misfit(one.answer, one.ref)
+        misfit = self._misfit(one.answer, one.ref.call)
         if misfit[1]:
             yield from self._unfit(one.name, one.ref, one.answer, one.way, misfit)
 
-    def misfit(self, answer: Answer, module: str, path: str, call: Sequence[Any]) -> tuple[str, str] | None:
-        """What is wrong with a call of what was found at a path of a module: a kind and a detail."""
-        found = self._not_in_signature(answer, module, path, call)
-        further = (one(answer.value, call) for one in self._further if answer.value)
-        return found or next(filter(None, further), None)
+    def misfit(self, answer: Answer, module: str, path: str, call: Sequence[Any]) -> tuple[str, str]:
+        """What is wrong with a call of what was found at a path of a module: a kind and a detail; empty for nothing."""
+        return self._not_in_signature(answer, module, path, call) or self._misfit(answer, call)
 
-    def _misfit(self, answer: Answer, ref: Reference) -> tuple[str, str]:
+    def _misfit(self, answer: Answer, call: Sequence[Any] | None) -> tuple[str, str]:
         """What is wrong with a call that fits the signature: a kind and a detail; empty for nothing."""
-        found = (further(answer.value, ref.call) for further in self._further if answer.value and ref.call)
+        found = (further(answer.value, call) for further in self._further if answer.value and call)
         return next(filter(None, found), ("", ""))
 
     def _unfit(
@@ -291,7 +287,7 @@ class ReferenceSearch:
             summary = self._resolver.take_note(module)
             refs = [Reference(*row) for row in summary.get("refs", ())]
             sure = (one for one in refs if not (one.flags or one.attempt or one.handler))
-            said = ((one.line, self._misfit(self._resolver.offers(one.module, one.path), one)[1]) for one in sure)
+            said = ((one.line, self._misfit(self._resolver.offers(one.module, one.path), one.call)[1]) for one in sure)
             calls = ((line, text.partition(":")[0], text) for line, text in said if text)
             self._raising[module] = summary.get("raises") or (len(refs) <= _MOST_OF_STUB and next(calls, ())) or ()
         return self._raising[module]
@@ -386,21 +382,5 @@ def _raised(flags: int, answer: Answer) -> int:
     return CATCHES_IMPORT if flags & IMPORTS and flags & FROM else CATCHES_ATTRIBUTE
 
 
-def severity_of(ways: list[int], flags: int, catching: int) -> tuple[str, int]:
-    """The severity of a reference with these flags that finds nothing, on the plainest of the ways; and that way."""
-    best = ("silent", 0)
-    for one in ways:
-        way = one | flags
-        if way & catching:
-            severity = "silent"
-        elif way & CONDITIONAL:
-            severity = "info"
-        else:
-            severity = "warning" if way & (LATER | ENTRY | SUBMODULE | PROGRAM) else "error"
-        best = min(best, (severity, way), key=lambda pair: _ORDER[pair[0]])
-    return best
-
-
 #: The place in a call that says whether it has to be of a class.
 _OF_CLASS = 3
-_ORDER = {"error": 0, "warning": 1, "info": 2, "silent": 3}

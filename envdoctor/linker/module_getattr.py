@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 _MOST_STEPS = 20_000
 #: So many modules are held that were followed.
 _MOST_MODULES = 50
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 #: Decorators behind which a function answers as it does without them.
 _KEEPING = {"cache", "lru_cache", "wraps"}
 

@@ -17,11 +17,12 @@ from envdoctor.linker import signatures
 from envdoctor.linker.branches import LEAVES, children
 from envdoctor.linker.classes import Classes, ClassRef
 from envdoctor.linker.makings import last
-from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import is_aside
 from envdoctor.linker.signatures import Signature
 from envdoctor.linker.summary import LATER, ClassRecord
-from envdoctor.linker.syntax_trees import parsed, walked
+from envdoctor.linker.syntax_trees import walked
+from envdoctor.linker.verdicts import Missing
+from envdoctor.probes.syntax import parsed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ from envdoctor.linker import operations, release_values
 from envdoctor.linker.branches import holds, is_about_python
 from envdoctor.linker.checked_values import Releases
 from envdoctor.linker.evaluation import UNKNOWN, Function, Namespace, Raised, Returned, Taken, Undecided
-from envdoctor.linker.missing import severity_of
-from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_record import MOST_SAID, raised_by
-from envdoctor.linker.reach import ENTRY, SUBMODULE
+from envdoctor.linker.reach import ENTRY, SUBMODULE, severity_of
 from envdoctor.linker.summary import CATCHES_ALL, CATCHES_SYNTAX, caught
-from envdoctor.linker.syntax_trees import changed_later, parsed, walked
+from envdoctor.linker.syntax_trees import changed_later, walked
+from envdoctor.linker.verdicts import Missing
+from envdoctor.probes.syntax import parsed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from envdoctor.linker.instances import Instances
 from envdoctor.linker.lost_words import LostWords
 from envdoctor.linker.made_words import MadeWords
 from envdoctor.linker.missing import ReferenceSearch
-from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT, Module, is_aside
 from envdoctor.linker.overrides import Overrides
 from envdoctor.linker.own_checks import OwnChecks
@@ -21,6 +20,7 @@ from envdoctor.linker.reach import ENTRY, Reach
 from envdoctor.linker.refused_calls import RefusedCalls
 from envdoctor.linker.stub_numbers import StubNumbers
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, LATER
+from envdoctor.linker.verdicts import Missing
 from envdoctor.probes.project.walk import is_code
 from envdoctor.probes.source import source_text
 

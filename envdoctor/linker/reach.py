@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from envdoctor.linker.module_files import size_of
-from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, FROM, IMPORTS, LATER
+from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, FROM, IMPORTS, LATER, PROGRAM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ MOST_FURTHER_OF_ALL = 24_000_000
 #: Source, in bytes, that is read of one distribution at all.
 MOST_OF_ONE = 16_000_000
 _MOST_TEXT = 1 << 20
+_ORDER = {"error": 0, "warning": 1, "info": 2, "silent": 3}
 #: So many modules take a while to read.
 LARGE_WAVE = 1000
 
@@ -302,3 +303,18 @@ def starting(layout: Layout) -> list[str]:
                 words = re.findall(r"[A-Za-z_]\w*", line)
                 found += [layout.modules[word].path for word in words if word in layout.modules]
     return found
+
+
+def severity_of(ways: list[int], flags: int, catching: int) -> tuple[str, int]:
+    """The severity of a reference with these flags that finds nothing, on the plainest of the ways; and that way."""
+    best = ("silent", 0)
+    for one in ways:
+        way = one | flags
+        if way & catching:
+            severity = "silent"
+        elif way & CONDITIONAL:
+            severity = "info"
+        else:
+            severity = "warning" if way & (LATER | ENTRY | SUBMODULE | PROGRAM) else "error"
+        best = min(best, (severity, way), key=lambda pair: _ORDER[pair[0]])
+    return best

@@ -13,7 +13,7 @@ from envdoctor.linker.reach import Reach
 from envdoctor.linker.resolve import Resolver
 from envdoctor.linker.store import LONGEST, Store
 from envdoctor.linker.summary import CATCHES_ATTRIBUTE, CATCHES_IMPORT, CATCHES_MODULE, CONDITIONAL, FROM
-from envdoctor.linker.syntax_queries import Branches, calls, parsed, saying, takes, takes_attribute, turns, words_of
+from envdoctor.linker.syntax_queries import Branches, calls, saying, takes, takes_attribute, tree_of, turns, words_of
 from envdoctor.linker.word_search import Words
 
 TYPE_CHECKING = False
@@ -130,7 +130,7 @@ class Room:
         return not all(silent) if silent else bool(found)
 
     def _tree(self, name: str) -> ast.Module:
-        return parsed(self._store.source(self._layout.modules[name].path))
+        return tree_of(self._store.source(self._layout.modules[name].path))
 
     def _takes_module(self, owner: str, module: str) -> bool:
         """Whether a release imports a module, or a name of it."""
@@ -200,7 +200,7 @@ class Room:
         owner, _, function = ask.name.rpartition(".")
         owner = owner.rpartition(".")[2]
         for name in self._mentioning(ask.provider or "", f"def {function}"):
-            tree = parsed(self._store.source(self._layout.modules[name].path))
+            tree = tree_of(self._store.source(self._layout.modules[name].path))
             for outer in ast.walk(tree):
                 if isinstance(outer, (ast.Module, ast.ClassDef)) and getattr(outer, "name", "") == (
                     owner or getattr(outer, "name", "")
@@ -265,7 +265,7 @@ class Room:
         if ask.kind in {"module", "name", "part"}:
             return any(self._is_asked(name, ref, ask) for ref in self._resolver.take_note(name).get("refs", ()))
         source = self._store.source(self._layout.modules[name].path)
-        tree: ast.AST = parsed(source)
+        tree: ast.AST = tree_of(source)
         if ask.provider == "":
             tree = Branches(self._target).visit(tree)
         return takes_attribute(tree, ask) if ask.kind in _TAKEN else calls(tree, ask)

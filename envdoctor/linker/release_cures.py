@@ -10,7 +10,7 @@ from envdoctor.linker.history import shipped
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from envdoctor.linker.history import History, Life
-    from envdoctor.linker.missing_reference import Missing
+    from envdoctor.linker.verdicts import Missing
 
 #: The kinds of what is missing that a release has or has not: a name, a parameter of a signature.
 _NAMES, _PARAMETERS = frozenset({"name", "attribute", "module", "gone"}), frozenset({"unknown"})

@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import zlib
-from importlib import resources
 from typing import Any
 
 from envdoctor.linker import store
@@ -23,10 +22,7 @@ if TYPE_CHECKING:
 
 def path(layout: Layout, target: Target, more: Iterable[str] = ()) -> str:
     """The file for an environment: named after its releases, their files and places, this code, and more."""
-    digest = hashlib.blake2b(repr(target).encode(), digest_size=16)
-    for file in sorted(resources.files("envdoctor.linker").iterdir(), key=lambda one: one.name):
-        if file.name.endswith((".py", ".dat")):
-            digest.update(file.read_bytes())
+    digest = hashlib.blake2b(f"{target!r} {store.version()}".encode(), digest_size=16)
     for owner in sorted(layout.versions):
         digest.update(f"{owner} {layout.versions[owner]} {layout.keys.get(owner)}\n".encode())
     for place in (*layout.locations, *layout.links()):

@@ -12,10 +12,10 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from envdoctor.linker.classes import Classes, ClassRef
-from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import is_aside
 from envdoctor.linker.summary import LATER
 from envdoctor.linker.syntax_trees import SyntaxTrees, walked
+from envdoctor.linker.verdicts import Missing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from envdoctor.probes import cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import Callable, Sequence
     from typing import Protocol
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
         """The interface of a search that its sides share."""
 
         tell: Callable[[str], None]
-        context: ssl.SSLContext
 
         def place(self, question: str, file: File) -> str:
             """Where the answer to a question about a release is kept."""
@@ -69,7 +67,7 @@ class Side:
             if len(self._opened) >= MOST_READ:
                 raise Enough
             self._search.tell(f"reading {self.name} {self.version(number)}")
-            self._opened[number] = Archive(self.files[number], self._search.context)
+            self._opened[number] = Archive(self.files[number])
         return self._opened[number]
 
     def metadata(self, number: int) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import re
-import ssl
 
 from envdoctor.errors import TargetError
 from envdoctor.linker import index_files
@@ -20,16 +19,16 @@ from envdoctor.linker.fetch import fetched
 from envdoctor.linker.findings import findings
 from envdoctor.linker.link import link
 from envdoctor.linker.makings import last
-from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT, Layout
 from envdoctor.linker.own_checks import OwnChecks
 from envdoctor.linker.reach import Reach, keywords_of_setup
 from envdoctor.linker.standard_library import Standard
-from envdoctor.linker.syntax_trees import parsed, walked
+from envdoctor.linker.syntax_trees import walked
+from envdoctor.linker.verdicts import Missing
 from envdoctor.linker.world import World
 from envdoctor.model import Distribution
-from envdoctor.probes import releases
 from envdoctor.probes.project import Project
+from envdoctor.probes.syntax import parsed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ def _of_source_build(finding: Finding, one: Distribution, tool: Distribution) ->
 def _source(one: Distribution) -> Mapping[str, bytes]:
     """The script of a release and the modules beside it that it imports, with its build requirements."""
     files = index_files.source_of(one.name, one.version or "")
-    archive = index_files.Archive(files, ssl.create_default_context(cafile=releases.configuration().certificates))
+    archive = index_files.Archive(files)
     names, todo = {"pyproject.toml"}, [SCRIPT]
     while todo:
         name = todo.pop()

@@ -32,27 +32,6 @@ MOST_ENTRIES, MOST_BYTES = 4000, 256 << 20
 _MOST_OF_ONE = 64 << 20
 #: So many summaries are unpacked at a time, and as many that were asked for before these.
 MOST_OPEN = 1000
-#: The files that decide what a summary contains.
-_MAKERS = (
-    *(
-        "assignments.py",
-        "branches.py",
-        "expressions.py",
-        "forms.py",
-        "makings.py",
-        "objects.py",
-        "module_reader.py",
-        "module_reading.py",
-        "module_record.py",
-        "syntax_trees.py",
-        "scopes.py",
-        "signatures.py",
-        "standard_library.py",
-        "super_calls.py",
-        "standard.dat",
-    ),
-    *("statements.py", "store.py", "summary.py", "tables.py"),
-)
 
 
 class Store:
@@ -202,12 +181,10 @@ def directory() -> str:
 
 
 @functools.cache
-def version(*more: str) -> str:
-    """A digest of what a summary depends on besides the source: this code, its data, and the Python that parses.
-
-    ``more`` are further files of this package, where an answer depends on them too.
-    """
+def version() -> str:
+    """A digest of what is made of files here besides these: the code with its data, and the Python that parses."""
     digest = hashlib.blake2b(repr(sys.version_info[:2]).encode(), digest_size=8)
-    for name in (*_MAKERS, *more):
-        digest.update(resources.files("envdoctor.linker").joinpath(name).read_bytes())
+    own = [one for one in resources.files("envdoctor.linker").iterdir() if one.name.endswith((".py", ".dat"))]
+    for file in (*sorted(own, key=lambda one: one.name), resources.files("envdoctor.probes") / "shared_objects.py"):
+        digest.update(file.read_bytes())
     return digest.hexdigest()

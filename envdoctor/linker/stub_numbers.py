@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 import os
 
-from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.summary import LATER
-from envdoctor.linker.syntax_trees import bound_in, chain, parsed
+from envdoctor.linker.syntax_trees import bound_in, chain
+from envdoctor.linker.verdicts import Missing
+from envdoctor.probes.syntax import parsed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from typing import Any
 
 from envdoctor.linker import signatures
 from envdoctor.linker.branches import holds, is_about_versions
+from envdoctor.probes.syntax import parsed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,14 +21,9 @@ _ENDS = (ast.Return, ast.Raise, ast.Continue)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def parsed(source: bytes) -> ast.Module:
+def tree_of(source: bytes) -> ast.Module:
     """The tree of a source; an empty one where it is none of this Python."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return ast.parse(source)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return ast.Module(body=[], type_ignores=[])
+    return parsed(source) or ast.Module(body=[], type_ignores=[])
 
 
 def takes(node: Any, ask: Ask, *, bound: bool) -> bool:
@@ -84,10 +79,10 @@ def _statement(code: str) -> ast.Module:
     text = code.strip()
     text = text[2:] if text.startswith(("elif ", "elif(")) else text
     for form in ("async def _():\n {}", "async def _():\n {} pass", "async def _():\n {})"):
-        tree = parsed(form.format(text).encode())
+        tree = tree_of(form.format(text).encode())
         if tree.body and text:
             return tree
-    return parsed(b"")
+    return tree_of(b"")
 
 
 def _unguarded(tree: ast.AST, words: set[str], exception: str) -> Iterator[ast.AST]:

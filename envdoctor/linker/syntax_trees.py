@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from typing import Any
 
 from envdoctor.linker.branches import LEAVES, children
+from envdoctor.probes.syntax import parsed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,16 +17,6 @@ if TYPE_CHECKING:
 _MOST_HELD = 2 << 20
 #: The methods of a mapping that leave it as it is.
 _READING = {"items", "keys", "values", "get", "copy"}
-
-
-def parsed(text: bytes) -> ast.Module | None:
-    """The tree of some source; nothing where it cannot be parsed."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
 
 
 class SyntaxTrees:

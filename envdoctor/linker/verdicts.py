@@ -1,4 +1,4 @@
-"""Answers to what a module offers."""
+"""Answers to what a module offers, and references that find nothing."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import Any, NamedTuple, Protocol
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
-
-    from envdoctor.linker.missing_reference import Missing
 
 #: Whether a class lacks an attribute: surely (``none``), or unless it takes it for a name in its data (``columns``), a
 #: decorator or a computed name gives it (``open``), or its ``__getattr__`` (``answers``); or it is not known.
@@ -19,6 +17,27 @@ def own_doubts(is_open: object, names: Container[str]) -> set[str]:
     """The doubts about what a class lacks, by its own record, as its source says what it is open for."""
     computed = "unknown" if is_open is True or "__dict__" in names else str(is_open or "none")
     return {computed, "open" if "*" in names else "none"}
+
+
+class Missing(NamedTuple):
+    """A reference that finds nothing.
+
+    ``consumer`` is the distribution that asks in ``file`` at ``line`` for ``asked``; ``provider`` the one that should
+    have it, empty for Python. ``kind`` is the kind of mistake and ``detail`` its words; ``severity`` and ``way`` say
+    how sure it is and on which way it is reached. ``module`` and ``name`` are where the search ended.
+    """
+
+    consumer: str
+    file: str
+    line: int
+    asked: str
+    provider: str
+    kind: str
+    severity: str
+    way: int
+    module: str
+    name: str
+    detail: str = ""
 
 
 class Linked(NamedTuple):

@@ -6,7 +6,6 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any
 
 #: The longest file that is read.
@@ -93,25 +92,24 @@ def keep(path: str, data: bytes) -> None:
             return
 
 
-def remembered(path: str, age: float | None = None) -> list[Any] | None:
-    """The list that :func:`remember` wrote, if it is there and not older than ``age`` seconds."""
+def remembered(path: str, age: float | None = None) -> Any:
+    """The value that :func:`remember` wrote; ``None`` where it is not there, or older than ``age`` seconds."""
     import json
     import time
 
     try:
         if age is not None and time.time() - os.stat(path).st_mtime > age:
             return None
-        found = json.loads(kept(path) or b"null")
+        return json.loads(kept(path) or b"null")
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, list) else None
 
 
-def remember(path: str, values: Sequence[Any]) -> None:
-    """Write a list of what JSON can hold into a cache file."""
+def remember(path: str, value: Any) -> None:
+    """Write what JSON can hold into a cache file."""
     import json
 
-    keep(path, json.dumps(values).encode())
+    keep(path, json.dumps(value).encode())
 
 
 def prune(folder: str, most: int, size: int) -> None:

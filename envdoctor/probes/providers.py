@@ -11,6 +11,7 @@ import os
 import re
 
 from envdoctor.probes.distributions import field, fields, metadata_file, read_bytes, read_header
+from envdoctor.probes.syntax import parsed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -161,17 +162,8 @@ def _bound(node: ast.stmt) -> set[str]:
 
 
 def _parsed(path: str) -> ast.Module | None:
-    import warnings
-
     data = read_bytes(path, _SOURCE_LIMIT)
-    if data is None or path.endswith(_COMPILED):
-        return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return ast.parse(data)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
+    return None if data is None or path.endswith(_COMPILED) else parsed(data)
 
 
 def imports(distributions: Collection[Distribution], module: str) -> dict[str, str]:

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import email.parser
 import hashlib
-import os
-import re
 from typing import Any
 
-from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from packaging.version import Version
 
 from envdoctor.facts import Metadata
@@ -46,7 +44,7 @@ class Release(Record):
 
 def wheels(name: str) -> list[Release] | None:
     """The final releases that have a wheel, oldest first; ``None`` where an index does not answer."""
-    place = remembered_at("wheels-3", canonicalize_name(name))
+    place = index.place("wheels-3", name)
     kept: Sequence[Any] | None = cache.remembered(place, index.FRESH)
     if kept is None:
         kept = _ask(name)
@@ -73,14 +71,8 @@ def metadata(release: Release) -> Metadata | None:
 
 
 def _ask(name: str) -> list[dict[str, Any]] | None:
-    found: list[dict[str, Any]] = []
-    urls = index.configuration().urls
-    for url in urls:
-        files = index.files(f"{url.rstrip('/')}/{canonicalize_name(name)}/")
-        if files is None:
-            return None
-        found += [one for file in files for one in [_wheel(file)] if one]
-    return _by_version(found) if urls else None
+    files = index.files_of(name)
+    return None if files is None else _by_version([one for file in files for one in [_wheel(file)] if one])
 
 
 def _by_version(wheels: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -127,16 +119,13 @@ def requirements(release: Release) -> list[str] | None:
 
 def _in_wheel(release: Release) -> list[str] | None:
     """The requirements in the metadata that a wheel itself holds, of which no more than that is fetched."""
-    import ssl
-
     from envdoctor.errors import TargetError
     from envdoctor.probes.wheel_files import members
 
     if not release.wheel:
         return None
-    context = ssl.create_default_context(cafile=index.configuration().certificates)
     try:
-        found = list(members(release.wheel, release.size, lambda path: path.endswith(".dist-info/METADATA"), context))
+        found = list(members(release.wheel, release.size, lambda path: path.endswith(".dist-info/METADATA")))
     except TargetError:
         return None
     kept = _stated(next((content for _, content in found if content), b""))
@@ -146,15 +135,9 @@ def _in_wheel(release: Release) -> list[str] | None:
 
 def _place(address: str) -> str:
     """Where the requirements at an address are kept."""
-    return remembered_at("requires", hashlib.sha256(address.encode()).hexdigest()[:32])
+    return index.place("requires", hashlib.sha256(address.encode()).hexdigest()[:32])
 
 
 def _stated(content: bytes) -> list[str]:
     message = email.parser.HeaderParser().parsestr(content.decode("utf-8", "replace"))
     return [" ".join(one.split()) for one in message.get_all("Requires-Dist", [])]
-
-
-def remembered_at(kind: str, name: str) -> str:
-    """The path of what an index said of a distribution."""
-    where = hashlib.sha256("\n".join(index.configuration().urls).encode()).hexdigest()[:12]
-    return os.path.join(cache.directory(), "published", where, kind, re.sub(r"[^a-z0-9-]", "_", name) + ".json")

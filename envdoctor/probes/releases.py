@@ -41,7 +41,7 @@ from envdoctor.probes import visit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 FRESH = 7 * 24 * 3600
 _DAY = 24 * 3600
@@ -71,7 +71,7 @@ def releases(name: str) -> list[str] | None:
 def ask(address: str) -> bytes | None:
     """The content at an address of an index; empty where there is none, ``None`` where nobody answers."""
     try:
-        return _fetch(address, configuration().certificates)[1]
+        return _fetch(address)[1]
     except _Unreachable:
         return None
 
@@ -79,19 +79,18 @@ def ask(address: str) -> bytes | None:
 def known_releases(names: Iterable[str]) -> dict[str, list[str] | None]:
     """What :func:`releases` says of several distributions, asked side by side; progress goes to stderr."""
     found: dict[str, list[str] | None] = {}
-    where = configuration()
     wanted = []
     for name in sorted(set(names)):
-        kept = caches.remembered(_path(where, name), FRESH)
+        kept = caches.remembered(place("releases", name), FRESH)
         if kept is None:
             wanted.append(name)
         else:
             found[name] = kept
-    found.update(_ask_all(where, wanted))
+    found.update(_ask_all(wanted))
     return found
 
 
-def _ask_all(where: Configuration, names: Sequence[str]) -> dict[str, list[str] | None]:
+def _ask_all(names: Sequence[str]) -> dict[str, list[str] | None]:
     """Ask for names that are not in the cache; after the first silence, only the cache is asked."""
     found: dict[str, list[str] | None] = {}
     silent = False
@@ -100,10 +99,11 @@ def _ask_all(where: Configuration, names: Sequence[str]) -> dict[str, list[str] 
         nonlocal silent
         if not silent:
             try:
-                return _ask(where, name)
+                return _ask(name)
             except _Unreachable:
                 silent = True
-        return caches.remembered(_path(where, name))
+        kept: list[str] | None = caches.remembered(place("releases", name))
+        return kept
 
     began = time.monotonic()
     with ThreadPoolExecutor(WORKERS) as pool:
@@ -117,30 +117,37 @@ def _ask_all(where: Configuration, names: Sequence[str]) -> dict[str, list[str] 
     return found
 
 
-def _ask(where: Configuration, name: str) -> list[str]:
+def _ask(name: str) -> list[str]:
     versions: set[Version] = set()
-    if not where.urls:
+    if not configuration().urls:
         raise _Unreachable
-    for url in where.urls:
+    for url in configuration().urls:
         address = f"{url.rstrip('/')}/{canonicalize_name(name)}/"
-        kind, content = _fetch(address, where.certificates)
-        listed = _listed(address, kind, content)
+        listed = _listed(address, *_fetch(address))
         versions.update(version for file in listed for version in [version_of(file["filename"])] if version)
     ordered = [str(version) for version in sorted(versions)]
-    caches.remember(_path(where, name), ordered)
+    caches.remember(place("releases", name), ordered)
     return ordered
 
 
-def _fetch(address: str, certificates: str | None) -> tuple[str, bytes]:
+def request(address: str, headers: Mapping[str, str], seconds: float = TIMEOUT) -> Any:
+    """The open answer of an index, by the certificates that pip trusts. Raises :class:`OSError` or :class:`ValueError`.
+
+    The request is counted.
+    """
+    visit.ask()
+    sent = urllib.request.Request(address, headers={"User-Agent": "envdoctor", **headers})  # noqa: S310 - the user's own
+    context = None if address.startswith("file:") else _context(configuration().certificates)
+    return urllib.request.urlopen(sent, timeout=seconds, context=context)  # noqa: S310
+
+
+def _fetch(address: str) -> tuple[str, bytes]:
     """What an index answers: its media type and its text, both empty where it does not know the distribution."""
     if address.startswith("file:"):
         address += "index.html"
     address, headers = _credentials(address)
     try:
-        visit.ask()
-        context = _context(certificates)
-        request = urllib.request.Request(address, headers=headers)  # noqa: S310 - the address is the user's own
-        with urllib.request.urlopen(request, timeout=TIMEOUT, context=context) as answer:  # noqa: S310
+        with request(address, headers) as answer:
             content: bytes = answer.read(SIZE_LIMIT + 1)
             if len(content) > SIZE_LIMIT:
                 raise _Unreachable
@@ -166,7 +173,7 @@ def _credentials(address: str) -> tuple[str, dict[str, str]]:
     """Move a user and a password from an address into a header."""
     parts = urllib.parse.urlsplit(address)
     user, separator, host = parts.netloc.rpartition("@")
-    headers = {"Accept": _ACCEPT, "User-Agent": "envdoctor"}
+    headers = {"Accept": _ACCEPT}
     if separator:
         headers["Authorization"] = "Basic " + base64.b64encode(urllib.parse.unquote(user).encode()).decode()
     return urllib.parse.urlunsplit(parts._replace(netloc=host)), headers
@@ -198,11 +205,23 @@ def files(address: str) -> list[dict[str, Any]] | None:
     if kept is not None:
         return kept
     try:
-        page = _listed(address, *_fetch(address, configuration().certificates))
+        page = _listed(address, *_fetch(address))
     except _Unreachable:
         return None
     visit.current().keep(address, page)
     return page
+
+
+def files_of(name: str) -> list[dict[str, Any]] | None:
+    """What all indexes say of the files of a distribution; ``None`` where one does not answer, or there is none."""
+    found: list[dict[str, Any]] = []
+    urls = configuration().urls
+    for url in urls:
+        page = files(f"{url.rstrip('/')}/{canonicalize_name(name)}/")
+        if page is None:
+            return None
+        found += page
+    return found if urls else None
 
 
 def _listed(address: str, kind: str, content: bytes) -> list[dict[str, Any]]:
@@ -239,8 +258,8 @@ def configuration() -> Configuration:
 
     The answer is kept for a day, as long as none of pip's files and variables changes, unless it has a password in it.
     """
-    place = _place_of_configuration()
-    kept = caches.remembered(place, _DAY)
+    path = _path_of_configuration()
+    kept = caches.remembered(path, _DAY)
     if kept is not None:
         return Configuration(urls=kept[0], certificates=kept[1])
     settings = _settings()
@@ -248,11 +267,11 @@ def configuration() -> Configuration:
     certificates = settings.get("cert") or os.environ.get("REQUESTS_CA_BUNDLE") or None
     found = Configuration(urls=[url for url in urls if url], certificates=certificates)
     if found.urls and not any("@" in url for url in found.urls):
-        caches.remember(place, [list(found.urls), certificates])
+        caches.remember(path, [list(found.urls), certificates])
     return found
 
 
-def _place_of_configuration() -> str:
+def _path_of_configuration() -> str:
     """The file that keeps what pip says, named after all that it depends on."""
     home, name = os.path.expanduser("~"), "pip.ini" if os.name == "nt" else "pip.conf"
     bases = [os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), os.environ.get("APPDATA") or home]
@@ -325,6 +344,8 @@ def _default_index() -> str:
     return found[1] if found else ""
 
 
-def _path(where: Configuration, name: str) -> str:
-    indexes = hashlib.sha256("\n".join(where.urls).encode()).hexdigest()[:12]
-    return os.path.join(caches.directory(), "releases", indexes, canonicalize_name(name) + ".json")
+def place(kind: str, name: str) -> str:
+    """The path of what these indexes said of a distribution."""
+    indexes = hashlib.sha256("\n".join(configuration().urls).encode()).hexdigest()[:12]
+    file = re.sub(r"[^a-z0-9-]", "_", canonicalize_name(name)) + ".json"
+    return os.path.join(caches.directory(), "published", indexes, kind, file)

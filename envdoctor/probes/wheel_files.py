@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import io
-import urllib.error
-import urllib.request
 import zipfile
 
 from envdoctor.errors import TargetError
-from envdoctor.probes import visit
+from envdoctor.probes import releases
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import Callable, Iterator
 
 BLOCK = 128 * 1024
@@ -26,8 +23,8 @@ class _Remote(io.RawIOBase):
     ``size`` is in bytes; where it is not known, the server tells it. One that knows no ranges sends the whole file.
     """
 
-    def __init__(self, address: str, size: int | None, context: ssl.SSLContext | None) -> None:
-        self._address, self._context = address, context
+    def __init__(self, address: str, size: int | None) -> None:
+        self._address = address
         self._at = 0
         self._blocks: dict[int, bytes] = {}
         self._size = BLOCK
@@ -64,7 +61,7 @@ class _Remote(io.RawIOBase):
         if number * BLOCK >= self._size:
             return b""
         if number not in self._blocks:
-            content, whole = _fetch(self._address, self._context, number * BLOCK)
+            content, whole = _fetch(self._address, number * BLOCK)
             if whole is None:
                 self._size = len(content)
                 self._blocks = {at // BLOCK: content[at : at + BLOCK] for at in range(0, len(content), BLOCK)}
@@ -74,50 +71,46 @@ class _Remote(io.RawIOBase):
         return self._blocks.get(number, b"")
 
 
-def _fetch(address: str, context: ssl.SSLContext | None, start: int | None = None) -> tuple[bytes, int | None]:
+def _fetch(address: str, start: int | None = None) -> tuple[bytes, int | None]:
     """The bytes at an address; with ``start``, a block of them and the size of the whole where the server gives ranges.
 
     Raises :class:`TargetError` where they cannot be had.
     """
-    headers = {"User-Agent": "envdoctor", **({} if start is None else {"Range": f"bytes={start}-{start + BLOCK - 1}"})}
-    request = urllib.request.Request(address, headers=headers)  # noqa: S310
+    headers = {} if start is None else {"Range": f"bytes={start}-{start + BLOCK - 1}"}
     try:
-        visit.ask()
-        with urllib.request.urlopen(request, timeout=TIMEOUT, context=context) as answer:  # noqa: S310 - an index's address
+        with releases.request(address, headers, TIMEOUT) as answer:
             size = (answer.headers.get("Content-Range") or "").rpartition("/")[2]
             return answer.read(), int(size) if answer.status == _PARTIAL else None
     except (OSError, ValueError) as error:
         raise TargetError(f"{address} could not be read: {error}; try again later") from error
 
 
-def fetch(address: str, context: ssl.SSLContext | None) -> bytes:
+def fetch(address: str) -> bytes:
     """The bytes at an address. Raises :class:`TargetError` where they cannot be fetched."""
-    return _fetch(address, context)[0]
+    return _fetch(address)[0]
 
 
-def opened(address: str, size: int | None, context: ssl.SSLContext | None = None, *, whole: bool) -> zipfile.ZipFile:
+def opened(address: str, size: int | None, *, whole: bool) -> zipfile.ZipFile:
     """The archive at an address: fetched at once where ``whole``, else in the parts that are read of it.
 
     ``size`` is in bytes, ``None`` where the index does not tell it. Raises :class:`TargetError` where the archive
     cannot be read.
     """
     try:
-        file = io.BytesIO(fetch(address, context)) if whole else io.BufferedReader(_Remote(address, size, context))
+        file = io.BytesIO(fetch(address)) if whole else io.BufferedReader(_Remote(address, size))
         return zipfile.ZipFile(file)
     except (zipfile.BadZipFile, EOFError, NotImplementedError) as error:
         raise TargetError(f"{address} is no wheel that can be read: {error}") from error
 
 
-def members(
-    address: str, size: int | None, wanted: Callable[[str], bool], context: ssl.SSLContext | None = None
-) -> Iterator[tuple[str, bytes | None]]:
+def members(address: str, size: int | None, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes | None]]:
     """Name and content of the members of a wheel; the content is ``None`` for those that are not wanted.
 
     ``size`` and errors are those of :func:`opened`.
     """
     small = (size or BLOCK * 9) <= 8 * BLOCK or address.endswith("-none-any.whl") or address.startswith("file:")
     try:
-        with opened(address, size, context, whole=small) as archive:
+        with opened(address, size, whole=small) as archive:
             for member in sorted(archive.infolist(), key=lambda one: one.header_offset):
                 yield member.filename, archive.read(member) if wanted(member.filename) else None
     except (zipfile.BadZipFile, EOFError, NotImplementedError) as error:

@@ -8,13 +8,12 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
 from envdoctor.engine.installed_requirements import normalise
 from envdoctor.errors import ProbeError
-from envdoctor.remedies.task import Refusal, named
+from envdoctor.remedies.task import Refusal, called, named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +36,8 @@ def resolve(task: Task, python: str) -> dict[str, str] | Refusal:
             file.writelines(f"{name}{task.bounds.get(name, '')}\n" for name in task.names)
             file.writelines(f"{line}\n" for line in task.lines)
         words = [*_pip(python), "install", "--dry-run", "--quiet", "--no-input", "--disable-pip-version-check"]
-        status, out, said = _run([*words, "--only-binary", ":all:", "--report", "-", "-r", path])
+        words += ["--only-binary", ":all:", "--report", "-", "-r", path]
+        status, out, said = called(words, _SECONDS, "resolution-too-deep: not")
     if status and any(one in said for one in _IMPOSSIBLE):
         return Refusal(names=named(said, task))
     try:
@@ -54,15 +54,3 @@ def _pip(python: str) -> Sequence[str]:
     """The words that call a pip for an environment: ours takes an option for which, its own may be older."""
     ours = importlib.util.find_spec("pip") is not None
     return [sys.executable, "-m", "pip", "--python", python] if ours else [python, "-m", "pip"]
-
-
-def _run(words: Sequence[str]) -> tuple[int, str, str]:
-    try:
-        done = subprocess.run(  # noqa: S603 - pip itself
-            words, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False
-        )
-    except OSError as error:
-        raise ProbeError(f"{words[0]} could not be run: {error.strerror}") from error
-    except subprocess.TimeoutExpired:
-        return 1, "", f"resolution-too-deep: not within {_SECONDS} seconds"
-    return done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")

@@ -108,7 +108,7 @@ class Market:
     def __init__(
         self,
         installed: Mapping[str, str],
-        releases: Mapping[str, Sequence[str]],
+        releases: Callable[[str], Sequence[str]],
         asked: Mapping[str, str | None],
         unwilling: Unwilling = lambda *_: (),
     ) -> None:
@@ -154,7 +154,7 @@ class Market:
     def by_cost(self, name: str) -> Sequence[tuple[Cost, str]]:
         """All releases of a distribution with their costs, the cheapest first, of equals the newest."""
         if name not in self._by_cost:
-            newest = sorted(self.releases.get(name, ()), key=lambda version: key(version) or [], reverse=True)
+            newest = sorted(self.releases(name), key=lambda version: key(version) or [], reverse=True)
             self._by_cost[name] = sorted(((self.cost(name, one), one) for one in newest), key=lambda it: it[0])
         return self._by_cost[name]
 
@@ -164,7 +164,7 @@ class Market:
         while pending:
             name = pending.pop()
             for owner in self._forced_by(name, both[name]):
-                allowed = both[owner] if owner in both else frozenset(self.releases.get(owner, ()))
+                allowed = both[owner] if owner in both else frozenset(self.releases(owner))
                 both[owner] = allowed - {self.installed[owner]}
                 if not both[owner]:
                     return None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import tempfile
 
 from envdoctor.engine.installed_requirements import normalise
@@ -16,11 +15,11 @@ from envdoctor.engine.versions import key
 from envdoctor.errors import ProbeError
 from envdoctor.probes import releases, uv_program
 from envdoctor.remedies import pip_resolver
-from envdoctor.remedies.task import Refusal, named
+from envdoctor.remedies.task import Refusal, called, named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from envdoctor.remedies.task import Task
 
@@ -56,7 +55,9 @@ def resolve(task: Task) -> dict[str, str] | Refusal:
             *("--no-build", "--prerelease", _prerelease(task), "--constraints", paths["bounds.txt"]),
             *("--overrides", paths["apart.txt"], "--output-file", paths["out.txt"], "--", paths["in.txt"]),
         ]
-        status, said = _run(words)
+        variables = {"UV_PYTHON_DOWNLOADS": "never", **_index(), **os.environ}
+        variables.pop("VIRTUAL_ENV", None)
+        status, _, said = called(words, _SECONDS, "No solution found", variables)
         if status:
             return _refusal(said, task)
         with open(paths["out.txt"], encoding="utf-8") as file:
@@ -73,21 +74,6 @@ def _written(path: str, lines: Iterable[str]) -> str:
     with open(path, "w", encoding="utf-8") as file:
         file.writelines(f"{line}\n" for line in lines)
     return path
-
-
-def _run(words: Sequence[str]) -> tuple[int, str]:
-    """The exit status of uv, and what it says on stderr."""
-    variables = {"UV_PYTHON_DOWNLOADS": "never", **_index(), **os.environ}
-    variables.pop("VIRTUAL_ENV", None)
-    try:
-        done = subprocess.run(  # noqa: S603 - uv itself
-            words, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False, env=variables
-        )
-    except OSError as error:
-        raise ProbeError(f"{words[0]} could not be run: {error.strerror}") from error
-    except subprocess.TimeoutExpired:
-        return 1, f"No solution found within {_SECONDS} seconds"
-    return done.returncode, done.stderr.decode("utf-8", "replace")
 
 
 def _index() -> dict[str, str]:

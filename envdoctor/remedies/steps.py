@@ -118,7 +118,7 @@ def nearer(solved: Versions, choice: Choice, market: Market, together: Together)
 
 def _stays(name: str, market: Market) -> bool:
     """Whether a distribution may stay as it is."""
-    return market.installed.get(name, ABSENT) in market.releases.get(name, ())
+    return market.installed.get(name, ABSENT) in market.releases(name)
 
 
 def _smaller(versions: Versions, choice: Choice, market: Market, together: Together) -> dict[str, str]:

@@ -1,10 +1,12 @@
-"""What a resolver is asked, and what it says where there is no solution."""
+"""What a resolver is asked, how it is called, and what it says where there is no solution."""
 
 from __future__ import annotations
 
 import re
+import subprocess
 
 from envdoctor.engine.installed_requirements import normalise
+from envdoctor.errors import ProbeError
 from envdoctor.model import Record
 
 TYPE_CHECKING = False
@@ -35,6 +37,24 @@ class Refusal(Record):
 
     names: frozenset[str]
     unknown: str | None = None
+
+
+def called(
+    words: Sequence[str], seconds: int, late: str, variables: Mapping[str, str] | None = None
+) -> tuple[int, str, str]:
+    """The exit status of a resolver, and what it says on both streams: of one that takes longer what is ``late``.
+
+    Raises :class:`ProbeError` where it cannot be run.
+    """
+    try:
+        done = subprocess.run(  # noqa: S603 - uv or pip itself
+            words, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False, env=variables
+        )
+    except OSError as error:
+        raise ProbeError(f"{words[0]} could not be run: {error.strerror}") from error
+    except subprocess.TimeoutExpired:
+        return 1, "", f"{late} within {seconds} seconds"
+    return done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
 
 
 def named(text: str, task: Task) -> frozenset[str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from envdoctor.config_keys import config_file
 from envdoctor.engine.builds import WORDS
 from envdoctor.engine.installed_requirements import normalise
 from envdoctor.engine.versions import intervals
 from envdoctor.facts import OPERATORS
 from envdoctor.facts import WORDS as KINDS_BY_WORD
+from envdoctor.file_keys import config_file
 from envdoctor.rulebase.values import alternatives
 
 TYPE_CHECKING = False

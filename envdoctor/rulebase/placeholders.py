@@ -6,13 +6,14 @@ from typing import Any
 
 from envdoctor.engine.wording import fill, placeholders, unsaid, whole
 from envdoctor.facts import WORDS
-from envdoctor.rulebase.document import Complaint, line_of
+from envdoctor.rulebase.document import Node
+from envdoctor.rulebase.when_tree import leaves
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from envdoctor.rulebase.document import Node, Where
+    from envdoctor.rulebase.document import Where
 
 #: What texts may name in braces: in a rule with consumers, and in one about installed metadata.
 CONSUMER_NAMES = {"consumer": "name", "works": "1.0", "module": "name"}
@@ -54,25 +55,15 @@ def _known(values: Mapping[str, Any]) -> set[str]:
     if values.get("consumers"):
         known |= CONSUMER_NAMES.keys()
     conditions = [values.get("when", {}), *(remedy.get("when", {}) for remedy in values.get("remedies", ()))]
-    facts = {fact for condition in conditions for fact in _facts(condition)}
+    facts = {leaf.fact for condition in conditions for leaf in leaves(condition, ())}
     if "installed" in facts:
         known |= INSTALLED_NAMES.keys()
-    return known.union(*(WORDS[fact].names for fact in facts if fact in WORDS))
-
-
-def _facts(condition: Mapping[str, Any]) -> Iterator[str]:
-    for fact, value in condition.items():
-        inner = [value] if fact == "not" else value if fact in {"all", "any"} else []
-        for part in inner:
-            yield from _facts(part)
-        yield fact
+    return known.union(*(WORDS[fact].names for fact in facts))
 
 
 def _complain_of_placeholder(node: Node, where: Where, word: str, known: set[str]) -> None:
     words = "one of " + ", ".join(f"{{{one}}}" for one in sorted(known)) if known else "the name itself"
-    line = line_of(node.book.lines, where)
-    message = f"nothing fills {{{word}}} in this rule; write {words}"
-    node.book.complaints.append(Complaint(path=node.book.document.path, line=line, message=message))
+    Node(node.book, where, word).complain(f"nothing fills {{{word}}} in this rule; write {words}")
 
 
 def _complain_of_unsaid(node: Node, key: str, known: set[str]) -> None:
@@ -80,12 +71,10 @@ def _complain_of_unsaid(node: Node, key: str, known: set[str]) -> None:
     for text, where in strings(node.value, (key,)):
         for word in unsaid(text) if where[-1] in _SAID else ():
             if word in known:
-                line = line_of(node.book.lines, where)
-                message = (
+                Node(node.book, where, text).complain(
                     f"without {{{word}}} this cannot be said, and not every reader's text or project tells it; put the "
                     f"clause in brackets, [... {{{word}}} ...], or with other words, [... {{{word}}} ...|...]"
                 )
-                node.book.complaints.append(Complaint(path=node.book.document.path, line=line, message=message))
 
 
 def strings(value: Any, where: Where) -> Iterator[tuple[str, Where]]:

@@ -119,13 +119,13 @@ def checked(paths: Sequence[str], words: Mapping[str, Any]) -> tuple[list[Rule],
     return [rule for rule in rules if rule.path not in unsafe], [*complaints, *unbounded]
 
 
-def compile_directory(folder: str, words: str | None = None, *, silent: bool = False, own: bool = False) -> bytes:
+def compile_directory(folder: str, *, silent: bool = False, own: bool = False) -> bytes:
     """The compiled rule base of a directory, of which all has to be well formed; see :func:`.compile.compile_rules`.
 
-    ``words`` is the vocabulary's file, by default the directory's own. Raises :class:`RuleError` with all complaints
-    where a rule is not well formed, or has an expression that could keep a search busy for ever.
+    Raises :class:`RuleError` with all complaints where a rule is not well formed, or has an expression that could keep
+    a search busy for ever.
     """
-    known = load_vocabulary(words or os.path.join(folder, VOCABULARY))
+    known = load_vocabulary(os.path.join(folder, VOCABULARY))
     rules, complaints = checked(directory(folder).rules, known)
     if complaints:
         raise RuleError("the rules could not be compiled:\n  " + "\n  ".join(map(str, complaints)))

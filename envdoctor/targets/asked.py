@@ -47,10 +47,11 @@ def from_elsewhere(snapshot: Snapshot) -> dict[str, list[str]]:
     An index may have something else of that name. There are no words where the note (PEP 610) cannot be read.
     """
     paths = {name: os.path.join(one.path, "direct_url.json") for name, one in snapshot.packages.items() if one.path}
-    return {name: _words(name, path) for name, path in paths.items() if os.path.exists(path)}
+    return {name: address(name, path) for name, path in paths.items() if os.path.exists(path)}
 
 
-def _words(name: str, path: str) -> list[str]:
+def address(name: str, path: str) -> list[str]:
+    """The words by which uv installs a distribution from where a note says; none where that cannot be read."""
     try:
         with open(path, encoding="utf-8") as file:
             stated = json.load(file)

@@ -19,6 +19,7 @@ from envdoctor.facts import LIBRARY, MODULE, PROGRAM, SYSTEM
 from envdoctor.model import Unknown
 from envdoctor.probes.file_system import Root, glibc_version, machine_and_loader, musl_version
 from envdoctor.targets.assemble import recorded
+from envdoctor.targets.marker_environment import environment
 from envdoctor.targets.root_interpreters import base_of, choose, interpreters
 
 TYPE_CHECKING = False
@@ -80,7 +81,8 @@ def facts_of(root: Root, chosen: Interpreter) -> dict[str, Any]:
         "modules": {},
         "system": _system(root, machine, loader),
     }
-    facts["marker"] = _markers(facts)
+    # without what only a kernel tells
+    facts["marker"] = environment(facts["python"]["version"], "linux", machine)
     facts["unknown"] = [{"fact": fact, "reason": reason} for fact, reason in _unknown(root, facts, coded)]
     return facts
 
@@ -233,24 +235,6 @@ def _system(root: Root, machine: str | None, loader: str) -> dict[str, Any]:
             found = probe(root.host)
             facts.update({key: found} if found else {})  # without one it may be put there when it is run
     return facts
-
-
-def _markers(facts: dict[str, Any]) -> dict[str, str]:
-    """The marker environment as far as it is known: a file system has no kernel, so no release and version of one."""
-    version = facts["python"]["version"]
-    markers = {
-        "implementation_name": "cpython",
-        "os_name": "posix",
-        "platform_system": "Linux",
-        "platform_python_implementation": "CPython",
-        "python_version": ".".join(version.split(".")[:2]),
-        "sys_platform": "linux",
-    }
-    if "machine" in facts["platform"]:
-        markers["platform_machine"] = facts["platform"]["machine"]
-    if version.count(".") > 1:
-        markers["python_full_version"] = markers["implementation_version"] = version
-    return markers
 
 
 def _unknown(root: Root, facts: dict[str, Any], coded: list[str]) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,7 @@ import sys
 from typing import Any, NamedTuple
 
 from envdoctor import facts as kinds
-from envdoctor.engine.installed_requirements import is_name, is_version
+from envdoctor.engine.installed_requirements import is_name, is_version, normalise
 from envdoctor.errors import TargetError, UsageError
 from envdoctor.model import Distribution, Snapshot, Unknown, UnknownFact
 from envdoctor.targets import embedded, project_facts, readable
@@ -183,10 +183,6 @@ def _type(value: Any) -> str:
     return next((said for kind, said in names.items() if isinstance(value, kind)), "a number")
 
 
-def _normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name.strip()).lower()
-
-
 class _Document:
     """The parsed document, asked for one part after the other."""
 
@@ -239,7 +235,7 @@ class _Document:
         if "packages" not in self.values:
             raise TargetError(f"the snapshot {self.name} has no 'packages': an object of names and versions is needed")
         versions = self.section("packages")
-        places = {_normal(name): name for name in self.section("distributions")}
+        places = {normalise(name.strip()): name for name in self.section("distributions")}
         packages: dict[str, Distribution] = {}
         written: dict[str, list[str]] = {}
         nameless: set[str] = set()
@@ -266,7 +262,7 @@ class _Document:
         return packages
 
     def normal(self, name: str, section: str) -> str:
-        normal = _normal(name)
+        normal = normalise(name.strip())
         if not normal:
             raise TargetError(f"the snapshot {self.name}: {section} has an empty name")
         return normal
@@ -360,10 +356,10 @@ class _Document:
             for kind in kinds.RECORDED
         }
         tables[kinds.MARKER] = {**self.markers(), **tables[kinds.MARKER]}
-        tables[kinds.INSTALLER] = {_normal(name): value for name, value in tables[kinds.INSTALLER].items()}
+        tables[kinds.INSTALLER] = {normalise(name.strip()): value for name, value in tables[kinds.INSTALLER].items()}
         stated = {
             field: {
-                _normal(name): value
+                normalise(name.strip()): value
                 for name, value in {**unread.get(section, {}), **self.answers(section, VALUES[expected])}.items()
             }
             for section, (field, expected, _) in kinds.OF_METADATA.items()

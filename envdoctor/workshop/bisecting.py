@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import sys
-from typing import Any
 
 from packaging.requirements import Requirement
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
+from envdoctor.engine.versions import within
 from envdoctor.errors import EnvdoctorError
 from envdoctor.facts import METADATA
 from envdoctor.model import Record, Unknown
 from envdoctor.probes import answered, cache
 from envdoctor.probes.error_text import read as read_error
+from envdoctor.targets.asked import address
 from envdoctor.workshop.narrowing import FAILS, PASSES, UNRESOLVED
 from envdoctor.workshop.proof import build, bytecode_cache, processes, pythons
 
@@ -93,7 +92,7 @@ def _refused(snapshot: Snapshot, name: str, others: Mapping[str, str | None]) ->
         return
     metadata = snapshot.facts.metadata(name, snapshot.packages[name].version)
     python = None if isinstance(metadata.requires_python, Unknown) else metadata.requires_python
-    if python and others.get(PYTHON) and not _holds(python, f"{others[PYTHON]}.99"):
+    if python and others.get(PYTHON) and within(f"{others[PYTHON]}.99", python) is False:
         yield PYTHON
     for text in () if isinstance(metadata.requires, Unknown) else metadata.requires:
         with contextlib.suppress(ValueError):
@@ -106,13 +105,6 @@ def _refused(snapshot: Snapshot, name: str, others: Mapping[str, str | None]) ->
 
 def _accepts(requirement: Requirement, version: str | None) -> bool:
     return version is not None and requirement.specifier.contains(version, prereleases=True)
-
-
-def _holds(specifier: str, version: str) -> bool:
-    """Whether a version is one that a specifier allows; one that cannot be read allows any."""
-    with contextlib.suppress(InvalidSpecifier):
-        return SpecifierSet(specifier).contains(version)
-    return True
 
 
 def _applies(requirement: Requirement, snapshot: Snapshot) -> bool:
@@ -191,15 +183,8 @@ def _interpreter(side: Snapshot) -> str:
 
 def _requirement(one: Distribution) -> list[str]:
     """The words by which an installer takes this very release; what was not taken from an index has an address."""
-    source: dict[str, Any] = {}
-    with contextlib.suppress(OSError, ValueError), open(os.path.join(one.path or "", "direct_url.json"), "rb") as file:
-        source = json.load(file)
-    url = source.get("url")
-    if url and source.get("dir_info", {}).get("editable"):
-        return ["--editable", re.sub(r"^file://", "", url)]
-    if url and "vcs_info" in source:
-        return [f"{one.name} @ {source['vcs_info']['vcs']}+{url}@{source['vcs_info']['commit_id']}"]
-    return [f"{one.name} @ {url}" if url else f"{one.name}=={one.version}"] if url or one.version else []
+    from_elsewhere = address(one.name, os.path.join(one.path or "", "direct_url.json"))
+    return from_elsewhere or ([f"{one.name}=={one.version}"] if one.version else [])
 
 
 def _within(word: str, made: Sides, place: str) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import json
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.engine.installed_requirements import requirement_of
+from envdoctor.engine.versions import within
 from envdoctor.model import Record
 from envdoctor.workshop.repodata import ABSENT, PYTHON
 
@@ -75,13 +75,13 @@ def _parted(lead: Lead, others: list[Release]) -> tuple[list[Release], list[Rele
         return [], []
     if lead.bad == ABSENT:
         return others, []
-    bad = SpecifierSet(lead.bad)
-    return [one for one in others if one.version in bad], [one for one in others if one.version not in bad]
+    bad = [one for one in others if within(one.version, lead.bad)]
+    return bad, [one for one in others if one not in bad]
 
 
 def _concerned(lead: Lead, releases: Sequence[Release]) -> list[Release]:
     """The releases that a lead is about: by their version, or by the day on which they came."""
-    releases = [one for one in releases if one.version in SpecifierSet(lead.releases)]
+    releases = [one for one in releases if within(one.version, lead.releases)]
     if lead.built is None or not _is_open(lead):
         return list(releases)
     try:
@@ -104,16 +104,8 @@ def _says_so(lead: Lead, release: Release, wrong: Sequence[Release], requires: R
 
 def _excludes(release: Release, pythons: str) -> bool:
     """Whether a release is for none of the versions of Python in a range."""
-    inside = [f"3.{minor}" for minor in range(6, 16) if f"3.{minor}" in SpecifierSet(pythons)]
-    allowed = _specifier(release.requires_python)
-    return bool(inside) and not any(one in allowed for one in inside)
-
-
-def _specifier(text: str) -> SpecifierSet:
-    try:
-        return SpecifierSet(text)
-    except InvalidSpecifier:
-        return SpecifierSet()
+    inside = [f"3.{minor}" for minor in range(6, 16) if within(f"3.{minor}", pythons)]
+    return bool(inside) and all(within(one, release.requires_python) is False for one in inside)
 
 
 def _with_cells(lead: Lead, subject: Release, wrong: Sequence[Release], right: Sequence[Release]) -> Candidate:
@@ -146,10 +138,8 @@ def _across(bad: Release, right: Sequence[Release], *, below: bool) -> Release |
 
 def _python(lead: Lead, releases: Sequence[Release]) -> str:
     """A Python that a lead is about and that all of some releases are for; empty where there is none."""
-    allowed = [_specifier(one.requires_python) for one in releases]
-    if lead.other == PYTHON:
-        allowed.append(SpecifierSet(lead.bad))
-    return next((one for one in PYTHONS if all(one in each for each in allowed)), "")
+    allowed = [*(one.requires_python for one in releases), *([lead.bad] if lead.other == PYTHON else [])]
+    return next((one for one in PYTHONS if all(within(one, each) is not False for each in allowed)), "")
 
 
 # --- what is written -------------------------------------------------------------------------------------------------

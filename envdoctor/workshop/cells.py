@@ -12,6 +12,7 @@ from envdoctor.engine.questions import questions
 from envdoctor.facts import Answer
 from envdoctor.model import Distribution, Snapshot, Unknown
 from envdoctor.probes import answered
+from envdoctor.targets.marker_environment import environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
     Cell = Mapping[str, Any]
 
-_PLATFORM_TEXTS = {"linux": ("Linux", "posix", "x86_64"), "darwin": ("Darwin", "posix", "arm64")}
-_WINDOWS = ("Windows", "nt", "AMD64")
+#: The processor of a cell that names none.
+_MACHINES = {"linux": "x86_64", "darwin": "arm64", "win32": "AMD64"}
 
 
 def snapshot_of(cell: Cell, vocabulary: Mapping[str, Any]) -> Snapshot:
@@ -47,7 +48,7 @@ def snapshot_of(cell: Cell, vocabulary: Mapping[str, Any]) -> Snapshot:
         target={"kind": "proof"},
         python=python,
         packages=packages,
-        platform={"system": system, "machine": cell.get("machine") or _PLATFORM_TEXTS.get(system, _WINDOWS)[2]},
+        platform={"system": system, "machine": cell.get("machine") or _MACHINES[system]},
         start_method=_start_method(cell),
         source="the proof",
         probes=_Stated(cell, vocabulary),
@@ -132,16 +133,11 @@ class _Stated:
     def marker(self) -> dict[str, str]:
         """The variables of a PEP 508 environment that a cell settles."""
         system = self.cell.get("platform", "linux")
-        name, family, machine = _PLATFORM_TEXTS.get(system, _WINDOWS)
+        found = environment(None, system, self.cell.get("machine", _MACHINES[system]))
         implementation = self.cell.get("implementation", "cpython")
-        found = {
-            "sys_platform": system,
-            "platform_system": name,
-            "os_name": family,
-            "platform_machine": self.cell.get("machine", machine),
-            "implementation_name": implementation,
-            "platform_python_implementation": {"cpython": "CPython", "pypy": "PyPy"}.get(implementation, ""),
-        }
+        if implementation != "cpython":
+            found["implementation_name"] = implementation
+            found["platform_python_implementation"] = {"pypy": "PyPy"}.get(implementation, "")
         release = _release(self.cell.get("python", ""))
         if release:
             found["python_version"] = ".".join(map(str, release[:2]))

@@ -10,7 +10,6 @@ from packaging.utils import canonicalize_name
 from envdoctor.model import Record
 from envdoctor.probes import cache
 from envdoctor.probes import releases as index
-from envdoctor.probes.published import remembered_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ def everything(name: str) -> list[Published] | None:
     """All releases, oldest first, those in directories of ``UV_FIND_LINKS`` too; ``None`` where no index answers."""
     name = canonicalize_name(name)
     local = [{"filename": one} for place in os.environ.get("UV_FIND_LINKS", "").split() for one in _listed(place)]
-    place = remembered_at("files", name)
+    place = index.place("files", name)
     kept = cache.remembered(place, index.FRESH)
     if kept is None and not os.environ.get("UV_OFFLINE"):
         kept = _files(name)
@@ -42,9 +41,8 @@ def everything(name: str) -> list[Published] | None:
 
 
 def _files(name: str) -> list[dict[str, Any]] | None:
-    urls = index.configuration().urls
-    found = [index.files(f"{url.rstrip('/')}/{name}/") for url in urls]
-    return [_stated(file) for files in found for file in files or ()] if urls and None not in found else None
+    files = index.files_of(name)
+    return None if files is None else [_stated(file) for file in files]
 
 
 def _listed(place: str) -> list[str]:

@@ -13,11 +13,11 @@ from itertools import chain
 from typing import Any
 from urllib.parse import urlsplit
 
-from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from envdoctor.engine.installed_requirements import requirement_of
+from envdoctor.engine.versions import within
 from envdoctor.rulebase import record
 from envdoctor.rulebase import status as statuses
 from envdoctor.rulebase.document import Complaint, shorten
@@ -35,6 +35,8 @@ from envdoctor.workshop.lint_scripts import scripts_dishonest, symptoms_of_every
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from packaging.specifiers import SpecifierSet
 
     from envdoctor.rulebase.document import Where
     from envdoctor.rulebase.rule import Rule
@@ -237,7 +239,7 @@ def _ranges(subject: Subject) -> Iterator[Complaint]:
             continue
         if versions and not specifier:
             continue
-        inside = [version for version in versions if SpecifierSet(specifier).contains(version, prereleases=True)]
+        inside = [version for version in versions if within(version, specifier)]
         if not versions:
             yield subject.complaint(where, f"no index knows a distribution `{name}`; look at its spelling")
         elif not inside:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from packaging.specifiers import SpecifierSet
-
 from envdoctor.engine.trace import Trace
+from envdoctor.engine.versions import within
 from envdoctor.facts import WORDS
 from envdoctor.model import Record
 from envdoctor.rulebase import record
@@ -129,7 +128,7 @@ class Bound(Record):
 
     def is_passed(self, version: str) -> bool:
         """Whether a version lies on the other side."""
-        return SpecifierSet(self.clause).contains(version, prereleases=True) is self.negated
+        return within(version, self.clause) is self.negated
 
     def unproven(self) -> str:
         """The complaint that no cell is on the other side."""
@@ -178,7 +177,7 @@ def edges_unproven(subject: Subject) -> Iterator[Complaint]:
 def _consumers_contradicted(subject: Subject) -> Iterator[Complaint]:
     """Consumers whose first release that works is stated to be bad."""
     for name, line in subject.rule.consumers.items():
-        if line["works"] and SpecifierSet(line["bad"]).contains(line["works"], prereleases=True):
+        if line["works"] and within(line["works"], line["bad"]):
             hint = "write the first release that works, outside of `bad`"
             yield subject.complaint(("consumers", name), f"{name} {line['works']} lies in its bad range; {hint}")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
+from envdoctor.engine.versions import within
 from envdoctor.rulebase.when_tree import leaves
 
 TYPE_CHECKING = False
@@ -27,7 +27,7 @@ def begun(text: str, rule: Rule, axis: str, first: str) -> str | None:
 
     ``None`` where the rule does not state one range of that axis in which the release is.
     """
-    places = [one for one in _places(rule, axis) if SpecifierSet(one[1]).contains(first, prereleases=True)]
+    places = [one for one in _places(rule, axis) if within(first, one[1])]
     if len(places) != 1:
         return None
     (line, stated, key), lines = places[0], text.split("\n")

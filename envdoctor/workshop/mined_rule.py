@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-
 from envdoctor import doctor
+from envdoctor.engine.versions import within
 from envdoctor.workshop.mining import snapshot_of
 from envdoctor.workshop.repodata import PYTHON
 from envdoctor.workshop.skeleton import quoted
@@ -77,11 +76,7 @@ def _when(one: Mined) -> str:
 
 
 def _is_edge(stated: str, mined: Mined) -> bool:
-    try:
-        range_ = SpecifierSet(stated)
-    except InvalidSpecifier:
-        return False
-    return mined.gone in range_ and mined.last not in range_
+    return within(mined.gone, stated) is True and within(mined.last, stated) is False
 
 
 def identifier(some: Sequence[Mined]) -> str:

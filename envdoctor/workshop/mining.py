@@ -13,10 +13,11 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from packaging.requirements import Requirement
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from envdoctor.engine.versions import within
 from envdoctor.errors import TargetError
 from envdoctor.linker.branches import Target
 from envdoctor.linker.fetch import fetched
@@ -33,7 +34,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from envdoctor.linker.missing_reference import Missing
+    from envdoctor.linker.verdicts import Missing
     from envdoctor.probes.published import Release
 
 #: Of so many releases of one consumer it is tried what they miss.
@@ -255,6 +256,12 @@ class Mine:
         return self._versions.index(late), self._versions.index(early)
 
 
+def first(start: int, end: int, works: Callable[[int], bool]) -> int | None:
+    """The first number of some that works, as far as galloping finds it; ``None`` where none does."""
+    after = None if works(start) else turn(start, end, works)
+    return start if works(start) else after[1] if after else None
+
+
 def before(listed: Sequence[Release], day: str) -> list[int]:
     """The place of the last release from before a day that is no large wheel; empty where there is none."""
     light = (at for at, one in enumerate(listed) if not one.yanked and (one.size or 0) <= SEARCHED)
@@ -278,10 +285,7 @@ def _python(*releases: Release) -> str:
 def is_for(python: str, release: Release) -> bool:
     """Whether a release has a wheel for a Python ``X.Y`` on Linux, and its metadata lets it in."""
     own = f"cp{python.replace('.', '')}"
-    try:
-        allowed = python in SpecifierSet(release.requires_python)
-    except InvalidSpecifier:
-        allowed = True
+    allowed = within(python, release.requires_python) is not False
     tags = [one for one in release.tags if one.endswith("-any") or "x86_64" in one]
     return allowed and any(one.startswith(("py3-", "py2.py3-", own)) or "-abi3-" in one for one in tags)
 
@@ -342,8 +346,7 @@ class _Consumer:
             found = None if self._caps(number, gone) else self.missed(number, gone)
             return found is not None and not any(each.severity == "error" or _is_same(one, each) for each in found)
 
-        after = None if works(since) else turn(since, len(self._listed) - 1, works)
-        return since if works(since) else after[1] if after else None
+        return first(since, len(self._listed) - 1, works)
 
 
 def _covers(one: Mined, other: Mined) -> bool:

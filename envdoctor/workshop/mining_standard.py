@@ -10,9 +10,8 @@ from __future__ import annotations
 import os
 import re
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-
 from envdoctor.engine.installed_requirements import name_of
+from envdoctor.engine.versions import within
 from envdoctor.linker.branches import Target
 from envdoctor.linker.fetch import fetched
 from envdoctor.linker.history import shipped
@@ -21,7 +20,7 @@ from envdoctor.linker.side import turn
 from envdoctor.linker.standard_library import Standard
 from envdoctor.linker.summary import LATER, PROGRAM
 from envdoctor.probes import published
-from envdoctor.workshop.mining import Lost, Mined, before, lost_of, snapshot_of
+from envdoctor.workshop.mining import Lost, Mined, before, first, lost_of, snapshot_of
 from envdoctor.workshop.repodata import PYTHON
 
 TYPE_CHECKING = False
@@ -152,10 +151,7 @@ class _Side:
         )  # fmt: skip
 
     def _is_for(self, number: int, minor: int) -> bool:
-        try:
-            return f"3.{minor}" in SpecifierSet(self._listed[number].requires_python)
-        except InvalidSpecifier:
-            return True
+        return within(f"3.{minor}", self._listed[number].requires_python) is not False
 
     def _works(self, since: int, gone: int) -> int | None:
         """The first release from one on that misses nothing whose absence ends its import."""
@@ -164,8 +160,7 @@ class _Side:
             found = self.missed(number, gone) if self._is_for(number, gone) else None
             return found is not None and all(one.severity != "error" for one in found)
 
-        after = None if works(since) else turn(since, len(self._listed) - 1, works)
-        return since if works(since) else after[1] if after else None
+        return first(since, len(self._listed) - 1, works)
 
 
 def _words(path: str) -> tuple[set[str], set[str]]:

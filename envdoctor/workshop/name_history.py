@@ -6,7 +6,6 @@ import gzip
 import itertools
 import json
 import os
-import ssl
 import zipfile
 from typing import Any
 
@@ -17,7 +16,6 @@ from envdoctor.linker.history import CLASSES, ROOTS
 from envdoctor.linker.index_files import wheels
 from envdoctor.linker.surface import ModuleSurface, surface
 from envdoctor.probes import cache
-from envdoctor.probes import releases as index
 from envdoctor.probes.wheel_files import members
 
 TYPE_CHECKING = False
@@ -68,11 +66,9 @@ def names_in(wheel: File) -> set[str]:
 
 
 def _read(wheel: File) -> set[str]:
-    where = index.configuration()
-    context = ssl.create_default_context(cafile=where.certificates)
     modules: dict[str, ModuleSurface] = {}
     native: set[str] = set()
-    for path, content in members(wheel.address, wheel.size, _wanted, context):
+    for path, content in members(wheel.address, wheel.size, _wanted):
         name, package = _module(path)
         if not name:
             continue

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import json
 import os
 import urllib.error
 import urllib.request
@@ -29,14 +27,14 @@ def gone(urls: Iterable[str], *, offline: bool = False) -> set[str]:
 
     def status(url: str) -> int | None:
         host = urlsplit(url).netloc
-        known = _remembered(url)
+        known: int | None = cache.remembered(_place(url))
         if known is not None or offline or host in silent:
             return known
         answer = _ask(url)
         if answer is None:
             silent.add(host)
         else:
-            cache.keep(_place(url), json.dumps(answer).encode())
+            cache.remember(_place(url), answer)
         return answer
 
     wanted = sorted(set(urls))
@@ -55,12 +53,6 @@ def _ask(url: str) -> int | None:
         return error.code
     except (OSError, ValueError):
         return None
-
-
-def _remembered(url: str) -> int | None:
-    with contextlib.suppress(ValueError, TypeError):
-        return int(json.loads(cache.kept(_place(url)) or b"null"))
-    return None
 
 
 def _place(url: str) -> str:

@@ -162,6 +162,10 @@ class _Lost:
         for module, names in sorted(self._lost["names"].items()):
             left = [one for one in names if f"{module}.{one}" not in modules]
             yield from _globs(module, [one for one in left if not self._asked.covers(f"{module}.{one}")])
+        yield from self._attributes()
+
+    def _attributes(self) -> Iterator[str]:
+        """Globs of the attributes that went, of classes that lack the same ones together."""
         lacking: dict[str, list[str]] = {}
         for home, names in self._lost["members"].items():
             for name in (one for one in names if not self._is_asked(home, f".{one}")):

@@ -7,7 +7,8 @@ from typing import Any
 from packaging.utils import canonicalize_name
 
 from envdoctor import globs_of_names
-from envdoctor.linker.index_files import meets_all, wheels
+from envdoctor.engine.versions import within
+from envdoctor.linker.index_files import wheels
 from envdoctor.model import Record
 from envdoctor.rulebase.project_conditions import USES
 from envdoctor.rulebase.when_tree import leaves
@@ -50,9 +51,9 @@ def of_rule(rule: Rule, *, run: bool = False) -> Iterator[Edge]:
     for leaf in every:
         if leaf.fact == "packages" and not leaf.negated and leaf.value not in {"present", "absent"}:
             known = wheels(leaf.key)
-            first = next((at for at, file in enumerate(known) if meets_all(file.version, leaf.value)), 0)
+            first = next((at for at, file in enumerate(known) if within(file.version, leaf.value)), 0)
             if first and run:
-                newest = [file.version for file in known if meets_all(file.version, leaf.value)][-1]
+                newest = [file.version for file in known if within(file.version, leaf.value)][-1]
                 ends = {"last": known[first - 1].version, "gone": known[first].version, "newest": newest}
                 yield Edge(distribution=leaf.key, names=(), **ends)
             elif first:

@@ -5,9 +5,9 @@ import pytest
 from envdoctor.engine.trace import Trace
 from envdoctor.engine.workers import asked, worker
 from envdoctor.facts import SOURCE, Answer, Facts
+from envdoctor.file_keys import BESIDE
 from envdoctor.model import Snapshot, Unknown
 from envdoctor.rulebase.compile_condition import compile_condition
-from envdoctor.source_keys import BESIDE
 
 DEFAULT = "the default of that Python on that platform"
 TASK = {"calls": ["mp.Pool.map"], "with-task": [{"at": 0, "name": "func", "runs": True}, {"at": 1, "each": True}]}

@@ -21,8 +21,8 @@ from envdoctor.linker.environment_names import Environment
 from envdoctor.linker.findings import absorbed, findings
 from envdoctor.linker.link import link
 from envdoctor.linker.loader import Loader, Machine
-from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.standard_library import Standard
+from envdoctor.linker.verdicts import Missing
 from envdoctor.model import Evidence, Finding
 from envdoctor.probes import shared_objects
 from envdoctor.probes.distributions import scan

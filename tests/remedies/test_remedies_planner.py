@@ -13,7 +13,7 @@ WANTS = st.dictionaries(st.sampled_from(sorted(RELEASES)), st.integers(1, 7), mi
 
 
 def market(asked=()):
-    return Market(dict.fromkeys(RELEASES, "1.0"), RELEASES, dict.fromkeys(asked))
+    return Market(dict.fromkeys(RELEASES, "1.0"), lambda name: RELEASES.get(name, ()), dict.fromkeys(asked))
 
 
 def alternative(marks):

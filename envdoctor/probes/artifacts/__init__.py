@@ -16,19 +16,10 @@ from envdoctor.probes.artifacts.streams import BrokenError, Budget, StrangeError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any, Protocol
+    from typing import Any
 
     from envdoctor.found import Artifact
-
-    class ProjectFiles(Protocol):
-        """A project's files by their names."""
-
-        def files(self) -> Iterable[str]:
-            """Give their names."""
-
-        def read(self, name: str, limit: int = ..., /) -> bytes:
-            """Give the bytes of one."""
-
+    from envdoctor.probes.project.tree import Files
 
 #: What looking for artefacts in a project may cost: files, seconds, and bytes of one that is not on disk.
 PROJECT_FILES, PROJECT_SECONDS, MEMORY_LIMIT = 200, 15.0, 64 << 20
@@ -65,7 +56,7 @@ def of_files(paths: Iterable[str]) -> dict[str, list[Any]]:
     return answer
 
 
-def in_project(project: ProjectFiles) -> dict[str, list[Any]]:
+def in_project(project: Files) -> dict[str, list[Any]]:
     """The facts of the artefacts among a project's files, in the same shape; what is no artefact is passed over."""
     answer: dict[str, list[Any]] = {"found": [], "gaps": []}
     names = [name for name in project.files() if name.lower().endswith(marks.SUFFIXES)]
@@ -91,7 +82,7 @@ def in_project(project: ProjectFiles) -> dict[str, list[Any]]:
     return answer
 
 
-def _of_project(project: ProjectFiles, name: str, budget: Budget) -> Artifact | None:
+def _of_project(project: Files, name: str, budget: Budget) -> Artifact | None:
     """The record of one file; ``None`` where the project itself says why it cannot be read."""
     root = getattr(project, "root", None)
     if isinstance(root, str):

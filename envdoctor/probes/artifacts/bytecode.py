@@ -10,14 +10,14 @@ from __future__ import annotations
 import functools
 from typing import NamedTuple
 
-from envdoctor.probes.artifacts.opcode_tables import TABLES
+from envdoctor.probes.artifacts.opcode_tables import CHANGES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 #: Every minor version whose instructions are known, oldest first.
-MINORS = tuple(sorted(TABLES))
+MINORS = tuple(sorted(CHANGES))
 #: Code longer than this is not taken apart; the longest function of the standard library has 20 kB.
 CODE_LIMIT = 1 << 18
 
@@ -62,11 +62,22 @@ class Sizes(NamedTuple):
 _UNUSED_SINCE = 10
 
 
+def words(minor: int) -> list[str]:
+    """The words of a minor version's instructions, as :data:`CHANGES` writes them."""
+    found: dict[str, str] = {}
+    for word in (word for one in MINORS if one <= minor for word in CHANGES[one].split()):
+        if word[0] == "-":
+            del found[word[1:]]
+        else:
+            found[word.partition("=")[0]] = word
+    return list(found.values())
+
+
 @functools.cache
 def table(minor: int) -> Mapping[int, Opcode]:
     """The instructions of a minor version by their numbers."""
     kinds = {}
-    for word in TABLES[minor].split():
+    for word in words(minor):
         name, _, rest = word.partition("=")
         rest, _, caches = rest.partition("/")
         number = rest.rstrip("abcdefghijklmnopqrstuvwxyz")

@@ -6,7 +6,7 @@ import fnmatch
 import itertools
 import time
 
-from envdoctor.config_keys import glob_and_others
+from envdoctor.file_keys import glob_and_others
 from envdoctor.probes.project import tree
 from envdoctor.probes.project.globs import Glob
 from envdoctor.probes.project.walk import FORMATS, is_configuration, is_dotenv, shown

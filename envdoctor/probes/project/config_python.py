@@ -98,13 +98,9 @@ class _Module:
 
     def _value(self, value: ast.expr, start: int = 0) -> Values | Leaf:
         """The members of a value by key, or by number from ``start`` on; of anything else the constant and its line."""
-        if isinstance(value, (ast.List, ast.Tuple, ast.Set)):
-            return {str(number): self._value(one) for number, one in enumerate(value.elts, start)}
-        if isinstance(value, ast.Dict):
-            pairs = zip(value.keys, value.values)
-            return {str(key.value): self._value(one) for key, one in pairs if isinstance(key, ast.Constant)}
-        if isinstance(value, ast.Call) and getattr(value.func, "id", "") == "dict" and not value.args:
-            return {one.arg: self._value(one.value) for one in value.keywords if one.arg}
+        members = _members(value, start)
+        if members is not None:
+            return {key: self._value(one) for key, one in members}
         if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
             left = self._value(value.left, start)
             right = self._value(value.right, start + len(left)) if isinstance(left, dict) else None
@@ -125,6 +121,18 @@ class _Module:
         if list(held) != [str(number) for number in range(len(held))]:
             return held
         return {str(number): one for number, one in enumerate(held.values(), start)}
+
+
+def _members(value: ast.expr, start: int) -> list[tuple[str, ast.expr]] | None:
+    """The members that a list, a tuple, a set or a dictionary is written with, by key; ``None`` of anything else."""
+    if isinstance(value, (ast.List, ast.Tuple, ast.Set)):
+        return [(str(number), one) for number, one in enumerate(value.elts, start)]
+    if isinstance(value, ast.Dict):
+        pairs = zip(value.keys, value.values)
+        return [(str(key.value), one) for key, one in pairs if isinstance(key, ast.Constant)]
+    if isinstance(value, ast.Call) and getattr(value.func, "id", "") == "dict" and not value.args:
+        return [(one.arg, one.value) for one in value.keywords if one.arg]
+    return None
 
 
 def _size(values: Values) -> int:

@@ -13,6 +13,8 @@ import os
 import re
 import sys
 
+from envdoctor.probes.syntax import parsed
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,10 +109,8 @@ def _is_in_package(directory: str, by_directory: dict[str, list[str]]) -> bool:
 
 def _does_something(text: bytes) -> bool:
     """Whether a file calls something for its effect when it is run, and imports nothing as a part of a package does."""
-    try:
-        body = ast.parse(text).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
+    tree = parsed(text)
+    body = tree.body if tree else []
     if any(isinstance(one, ast.ImportFrom) and one.level for one in body):
         return False
     return any(isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) for one in body)

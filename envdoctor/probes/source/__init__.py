@@ -31,21 +31,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from envdoctor.probes.source.prefilter import SourceFiles
+    from envdoctor.probes.project.tree import Files
     from envdoctor.probes.source.query import Answer
 
 
-def uses(project: SourceFiles, pattern: str) -> Answer:
+def uses(project: Files, pattern: str) -> Answer:
     """Every use of a name that matches a dotted glob; ``*`` stays in one segment, ``**`` is any number of them."""
     return _of(project).uses(pattern)
 
 
-def expect(project: SourceFiles, patterns: Sequence[str]) -> None:
+def expect(project: Files, patterns: Sequence[str]) -> None:
     """Scan the files for several patterns at once, before :func:`uses` is called for each."""
     _of(project).expect(patterns)
 
 
-def _of(project: SourceFiles) -> ProjectSource:
+def _of(project: Files) -> ProjectSource:
     """The scan of a project, kept with it: they refer to each other, and are freed together."""
     scanned: ProjectSource = vars(project).setdefault("_scanned", None) or ProjectSource(project)
     vars(project)["_scanned"] = scanned

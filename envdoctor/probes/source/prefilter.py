@@ -9,23 +9,8 @@ import re
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Protocol
 
-    class SourceFiles(Protocol):
-        """The files of a project, by name."""
-
-        def files(self) -> list[str]:
-            """Give all names."""
-            ...
-
-        def mentioning(self, word: bytes) -> list[str]:
-            """Give the source files that contain a word."""
-            ...
-
-        def read(self, name: str) -> bytes:
-            """Give the bytes of a file."""
-            ...
-
+    from envdoctor.probes.project.tree import Files
 
 _IMPORT = b"import"
 #: Most import statements: a line, with nothing else on it.
@@ -60,7 +45,7 @@ _DIRECT = 2
 class Prefilter:
     """The imports and attributes in the files of a project, each computed when it is first needed."""
 
-    def __init__(self, project: SourceFiles) -> None:
+    def __init__(self, project: Files) -> None:
         self._project = project
         names = [name for name in project.files() if name.endswith(".py")]
         self._own = {name.removeprefix("src/").partition("/")[0].partition(".")[0].encode() for name in names}

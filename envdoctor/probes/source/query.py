@@ -6,6 +6,7 @@ import functools
 from fnmatch import fnmatchcase
 from itertools import starmap
 
+from envdoctor.file_keys import BESIDE, IMPORTED
 from envdoctor.globs_of_names import expression
 from envdoctor.probes.source import source_text
 from envdoctor.probes.source.abstract_values import PROGRAM, UNWRITTEN
@@ -14,15 +15,14 @@ from envdoctor.probes.source.fact_cache import FileFacts, ProjectFacts
 from envdoctor.probes.source.prefilter import Prefilter
 from envdoctor.probes.source.relevance import end_of, glob_of
 from envdoctor.probes.source.source_text import SourceText
-from envdoctor.source_keys import BESIDE, IMPORTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
+    from envdoctor.probes.project.tree import Files
     from envdoctor.probes.source.file_uses import Use
-    from envdoctor.probes.source.prefilter import SourceFiles
     from envdoctor.probes.source.relevance import Asked
 
     Answer = dict[str, list[Any]]
@@ -39,7 +39,7 @@ _facts = FileFacts()
 class ProjectSource:
     """The source of one project; a file is read when a pattern's words are in it."""
 
-    def __init__(self, project: SourceFiles) -> None:
+    def __init__(self, project: Files) -> None:
         self._project = project
         self._files = [name for name in project.files() if name.endswith(".py")]
         self._answers = ProjectFacts(project)
@@ -67,14 +67,19 @@ class ProjectSource:
             for file in mentioning[pattern]:
                 if not other or file in places[other]:
                     asked.setdefault(file, set()).add(pattern)
-        scans: dict[str, Answer] = {pattern: {"found": [], "gaps": []} for pattern in mentioning}
-        for batch in self._batches(sorted(asked)):
-            self._scan([_Scan(file, self._text(file), asked[file], self._linker.tops) for file in batch], scans)
+        scans = self._scanned(asked, mentioning)
         for key, (pattern, other) in new.items():
             answer = scans[pattern]
             found = [use for use in answer["found"] if not other or use["file"] in places[other]]
             self._answers[key] = {**answer, "found": found}
         _facts.tidy()
+
+    def _scanned(self, asked: Mapping[str, set[str]], patterns: Iterable[str]) -> dict[str, Answer]:
+        """The answers to patterns, of the files in which each is asked."""
+        scans: dict[str, Answer] = {pattern: {"found": [], "gaps": []} for pattern in patterns}
+        for batch in self._batches(sorted(asked)):
+            self._scan([_Scan(file, self._text(file), asked[file], self._linker.tops) for file in batch], scans)
+        return scans
 
     def _mentioning(self, patterns: Iterable[str]) -> dict[str, list[str]]:
         """The files in which each pattern may match."""
@@ -152,33 +157,37 @@ class ProjectSource:
 
     def _full(self, use: Use, name: str, scan: _Scan) -> dict[str, Any]:
         """A use with every field of its kind."""
-        cells = scan.text.cells is not None
         answer: dict[str, Any] = {
             "kind": use["kind"],
             "name": name,
             "file": scan.file,
             **scan.text.place(use["line"]),
-            "guarded": use["guarded"] or cells,
+            "guarded": use["guarded"] or scan.text.cells is not None,
             "excused": use.get("excused", False),
             "systems": list(use.get("systems", ())),
             "own": name == use["name"] and self._linker.is_own(name, scan.file),
             "text": use["text"],
             "literals": use.get("literals", []),
         }
-        if use["kind"] == "call":
-            answer["catches"] = use.get("catches", [])
-            argument = self._linker.argument
-            answer["arguments"] = [argument(one, scan.file) for one in use.get("arguments", ())]
-            answer["keywords"] = {key: argument(one, scan.file) for key, one in use.get("keywords", {}).items()}
-            answer["open"] = use.get("open", False)
-            for one in [*answer["arguments"], *answer["keywords"].values()] if cells else ():
-                for made in (*one["carries"], *one.get("lacks", ()), *one.get("results", ())):
-                    if made["line"] and made.get("file", scan.file) == scan.file:
-                        made.update(scan.text.place(made["line"]))
-            answer["within"] = self._linker.name(use["within"], scan.file) if use["within"] else ""
-            if "on" in use:
-                answer["on"] = argument(use["on"], scan.file)
-        return answer
+        return {**answer, **self._of_call(use, scan)} if use["kind"] == "call" else answer
+
+    def _of_call(self, use: Use, scan: _Scan) -> dict[str, Any]:
+        """The fields that a call has besides."""
+        argument = self._linker.argument
+        given = [argument(one, scan.file) for one in use.get("arguments", ())]
+        keywords = {key: argument(one, scan.file) for key, one in use.get("keywords", {}).items()}
+        for one in [*given, *keywords.values()] if scan.text.cells is not None else ():
+            for made in (*one["carries"], *one.get("lacks", ()), *one.get("results", ())):
+                if made["line"] and made.get("file", scan.file) == scan.file:
+                    made.update(scan.text.place(made["line"]))
+        return {
+            "catches": use.get("catches", []),
+            "arguments": given,
+            "keywords": keywords,
+            "open": use.get("open", False),
+            "within": self._linker.name(use["within"], scan.file) if use["within"] else "",
+            **({"on": argument(use["on"], scan.file)} if "on" in use else {}),
+        }
 
 
 class _Scan:

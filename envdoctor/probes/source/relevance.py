@@ -6,10 +6,10 @@ import ast
 import functools
 from fnmatch import fnmatchcase
 
+from envdoctor.file_keys import IMPORTED
 from envdoctor.globs_of_names import expression
 from envdoctor.probes.source.abstract_values import STARS, UNWRITTEN, last
 from envdoctor.probes.source.bindings import IMPORT, annotation_of, classes_in
-from envdoctor.source_keys import IMPORTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The direct requirements of a project, from the ``pyproject.toml`` beside a lock file that does not say."""
+"""Lock files that leave out what the project itself requires, read with and without its ``pyproject.toml`` beside."""
 
 from __future__ import annotations
 
@@ -6,17 +6,53 @@ import os
 from itertools import chain
 
 from envdoctor.engine.installed_requirements import requirement_of
+from envdoctor.engine.markers import Verdict
 from envdoctor.errors import ProbeError
 from envdoctor.targets.locks.contents import load, load_toml, name_of, table, tables, text, texts
-from envdoctor.targets.locks.graph import Required
+from envdoctor.targets.locks.graph import Required, entry, reach
 from envdoctor.targets.locks.poetry_constraints import python_marker, specifiers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from envdoctor.targets.locks.contents import TextFile
+    from envdoctor.targets.locks.contents import Entry, TextFile
+    from envdoctor.targets.locks.graph import Node
+    from envdoctor.targets.marker_environment import Markers
+
+_PROJECT = Verdict(holds=None, unknown=frozenset({"what the project itself requires"}))
+
+
+def entries_of(source: TextFile, nodes: Sequence[Node], markers: Markers, *, marked: bool) -> list[Entry]:
+    """An entry for each node: by its own marker where all are ``marked``, else by what the project requires."""
+    if marked:
+        return [entry(node, node.verdict) for node in nodes]
+    return _reached(nodes, roots(source), markers)
+
+
+def _reached(nodes: Sequence[Node], asked: list[Required] | None, markers: Markers) -> list[Entry]:
+    """The entries that the project's requirements reach.
+
+    Where those are not known, what nothing in the file requires must have been asked for by the project, and what is
+    only required under markers that do not hold may or may not have been.
+    """
+    if asked:
+        return reach(nodes, asked, markers, newest=True)
+    required = {edge.name for node in nodes for edge in node.edges}
+    tops = [Required(name=name) for name in sorted({node.name for node in nodes} - required)]
+    entries = reach(nodes, tops, markers)
+    reached = {entry.name for entry in entries if entry.verdict.holds is not False}
+    ruled_out = {node.name for node in nodes if node.verdict.holds is False}
+    return [one if one.name in reached | ruled_out else _doubtful(one) for one in entries]
+
+
+def _doubtful(entry: Entry) -> Entry:
+    reason = (
+        f"{entry.where}: {entry.name} {entry.version} is only needed elsewhere, unless the project itself requires it"
+    )
+    doubtful: Entry = entry.replace(version=None, verdict=_PROJECT, reason=f"{reason}; no pyproject.toml is beside")
+    return doubtful
 
 
 def roots(source: TextFile) -> list[Required] | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from envdoctor.engine.markers import CHOICES, NO, YES, Verdict
+from envdoctor.engine.versions import within
 from envdoctor.model import Record
 from envdoctor.targets.locks.contents import Entry
 
@@ -132,9 +132,4 @@ def _candidates(nodes: Sequence[Node], indices: list[int], edge: Required) -> li
 
 
 def _holds(version: str | None, specifier: str) -> bool:
-    if version is None or specifier == "===" + version:
-        return True
-    try:
-        return SpecifierSet(specifier).contains(Version(version), prereleases=True)
-    except (InvalidSpecifier, InvalidVersion):
-        return False
+    return version is None or specifier == "===" + version or within(version, specifier) is True

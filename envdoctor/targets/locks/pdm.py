@@ -14,9 +14,8 @@ from envdoctor.targets.locks.contents import (
     text,
     texts,
 )
-from envdoctor.targets.locks.direct_requirements import edges, roots
-from envdoctor.targets.locks.graph import Node, entry
-from envdoctor.targets.locks.rootless import reach_from
+from envdoctor.targets.locks.direct_requirements import edges, entries_of
+from envdoctor.targets.locks.graph import Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,15 +36,12 @@ def read(source: TextFile, stated: Stated) -> Contents:
     markers = stated.markers()
     found, notes = package_tables(source, data, "package")
     nodes = [_node(source, line, package, markers) for line, package in found]
-    if "inherit_metadata" in texts(metadata.get("strategy", [])):
-        entries = [entry(node, node.verdict) for node in nodes]
-    else:
-        entries = reach_from(nodes, roots(source), markers)
+    marked = "inherit_metadata" in texts(metadata.get("strategy", []))
     lock_version = text(metadata.get("lock_version"))
     if lock_version is not None and not lock_version.startswith(_KNOWN):
         notes.append(note(f"{source.path}: lock_version {lock_version[:40]!a} is not known; it was read as 4.5"))
     return Contents(
-        entries=entries,
+        entries=entries_of(source, nodes, markers, marked=marked),
         target={"lock_version": lock_version, "requires_python": _requires_python(metadata)},
         notes=notes,
     )

@@ -5,10 +5,9 @@ from __future__ import annotations
 from itertools import chain
 
 from envdoctor.targets.locks.contents import Contents, load_toml, malformed, name_of, note, package_tables, table, text
-from envdoctor.targets.locks.direct_requirements import poetry_edges, roots
-from envdoctor.targets.locks.graph import Node, entry
+from envdoctor.targets.locks.direct_requirements import entries_of, poetry_edges
+from envdoctor.targets.locks.graph import Node
 from envdoctor.targets.locks.poetry_constraints import specifiers
-from envdoctor.targets.locks.rootless import reach_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
 
     from envdoctor.engine.markers import Verdict
     from envdoctor.targets.locks.contents import Stated, TextFile
-    from envdoctor.targets.locks.graph import Required
     from envdoctor.targets.marker_environment import Markers
 
 _KNOWN = ("1.", "2.")
@@ -31,10 +29,7 @@ def read(source: TextFile, stated: Stated) -> Contents:
     markers = stated.markers()
     found, notes = package_tables(source, data, "package")
     nodes = [_node(source, line, package, markers) for line, package in found]
-    if any("groups" in package for _, package in found):
-        entries = [entry(node, node.verdict) for node in nodes]
-    else:
-        entries = reach_from(nodes, roots(source), markers)
+    entries = entries_of(source, nodes, markers, marked=any("groups" in package for _, package in found))
     lock_version = text(metadata.get("lock-version"))
     if lock_version is not None and not lock_version.startswith(_KNOWN):
         notes.append(note(f"{source.path}: lock-version {lock_version[:40]!a} is not known; it was read as 2.1"))
@@ -51,16 +46,12 @@ def _node(source: TextFile, line: int | None, package: dict[str, Any], markers: 
         name=name,
         version=version,
         where=where,
-        edges=_edges(package),
+        edges=[*poetry_edges(table(package.get("dependencies")))],
         verdict=_verdict(package, markers),
         requires_python=text(package.get("python-versions")),
         reason=None if version else f"{where}: no version of {name} is stated",
         optional=package.get("optional") is True or "main" not in package.get("groups", ["main"]),
     )
-
-
-def _edges(package: dict[str, Any]) -> list[Required]:
-    return [*poetry_edges(table(package.get("dependencies")))]
 
 
 def _verdict(package: dict[str, Any], markers: Markers) -> Verdict:

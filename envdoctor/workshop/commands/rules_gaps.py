@@ -13,6 +13,7 @@ from envdoctor.workshop.commands.chosen import positive, rules_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from envdoctor.rulebase.rule import Rule
     from envdoctor.workshop.removed_names import Asked, Edge
@@ -52,20 +53,28 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("--first is run where modules are imported: add --run")
     if options.of and options.rule:
         raise UsageError("a rule has edges of its own: give rules, or --of NAME")
-    every, _ = rules_of([], options.rules)
-    asked = removed_names.Asked(every)
-    found = False
+    asked = removed_names.Asked(rules_of([], options.rules)[0])
     try:
-        if options.of:
-            edges = (edge for name in options.of for edge in removed_names.of_distribution(name, options.most))
-            for edge in edges:
-                found |= _shown("", edge, asked)
-        for rule in [] if options.of else rules_of(options.rule, options.rules)[0]:
-            for edge in removed_names.of_rule(rule, run=options.run):
-                found |= _ran(rule, edge, asked, options.first) if options.run else _shown(f"{rule.id}: ", edge, asked)
+        return int(any([*(_of_distributions if options.of else _of_rules)(options, asked)]))
     except TargetError as error:
         raise UsageError(str(error)) from error
-    return int(found)
+
+
+def _of_distributions(options: argparse.Namespace, asked: Asked) -> Iterator[bool]:
+    """Write what each edge of the named distributions removed, and say whether that was anything."""
+    from envdoctor.workshop.removed_names import of_distribution
+
+    for name in options.of:
+        yield from (_shown("", edge, asked) for edge in of_distribution(name, options.most))
+
+
+def _of_rules(options: argparse.Namespace, asked: Asked) -> Iterator[bool]:
+    """Write what each edge of the rules removed, and say whether that was anything."""
+    from envdoctor.workshop.removed_names import of_rule
+
+    for rule in rules_of(options.rule, options.rules)[0]:
+        for edge in of_rule(rule, run=options.run):
+            yield _ran(rule, edge, asked, options.first) if options.run else _shown(f"{rule.id}: ", edge, asked)
 
 
 def _ran(rule: Rule, edge: Edge, asked: Asked, first: str) -> bool:

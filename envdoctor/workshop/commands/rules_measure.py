@@ -217,7 +217,7 @@ def _axis(name: str, options: argparse.Namespace) -> Axis:
     from packaging.version import Version
 
     from envdoctor.probes.releases import releases
-    from envdoctor.workshop.proof.edge_search import PYTHON
+    from envdoctor.workshop.proof.ends import PYTHON
     from envdoctor.workshop.proof.matrix import Axis, thinned
 
     if name == PYTHON:

@@ -77,18 +77,28 @@ def _checked(
     failed = [one for one in checks if spot_checks.is_as_stated(one, results[one.trial.key()], survey.compiled)]
     quiet = [one for one in checks if spot_checks.shown(one, results[one.trial.key()], survey.compiled) is None]
     results.update(results_of([trial for one in quiet for trial in one.earlier], options))
-    cures = [(one, one.cure) for one in failed if one.cure is not None]
-    results.update(results_of([cure for _, cure in cures], options))
     for check in checks:
-        ran = [(one, results[one.key()]) for one in (check.trial, *check.earlier) if one.key() in results]
-        told = ((one, spot_checks.shown(check, result, survey.compiled), result) for one, result in ran)
-        trial, shown, result = next((one for one in told if one[1] is not None), (check.trial, None, ran[0][1]))
+        trial, shown = _against(check, results, survey.compiled)
+        result = results[trial.key()]
         if shown is not None and not _is_said_by_another(rule, shown, check, result, others, vocabulary):
             yield ": ".join(filter(None, (rule.id, _place(trial), shown, symptom(result))))
+    cures = [(one, one.cure) for one in failed if one.cure is not None]
+    results.update(results_of([cure for _, cure in cures], options))
     for check, cure in cures:
         why = spot_checks.uncured(cure, results[cure.key()], survey.compiled)
         if why is not None:
             yield f"{rule.id}: {_place(check.trial)}: {why}"
+
+
+def _against(
+    check: SpotCheck, results: Mapping[str, Mapping[str, Any]], texts: Mapping[str, Any]
+) -> tuple[Trial, str | None]:
+    """The first trial of a check that says something against the rule, and what; else its own and nothing."""
+    from envdoctor.workshop.proof.spot_checks import shown
+
+    ran = [one for one in (check.trial, *check.earlier) if one.key() in results]
+    told = ((one, shown(check, results[one.key()], texts)) for one in ran)
+    return next((one for one in told if one[1] is not None), (check.trial, None))
 
 
 def _known(rule: Rule) -> list[str]:

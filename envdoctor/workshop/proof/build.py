@@ -14,6 +14,7 @@ from typing import Any
 
 from packaging.version import Version
 
+from envdoctor.engine.installed_requirements import name_of
 from envdoctor.errors import EnvdoctorError, RuleError
 from envdoctor.model import Remedy
 from envdoctor.probes import cache
@@ -30,7 +31,6 @@ from envdoctor.workshop.proof import (
     scripts,
     unwheeled,
 )
-from envdoctor.workshop.proof.trials import name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 
 from envdoctor.probes import cache
@@ -35,9 +34,7 @@ class Ledger:
         for path in [*_code(), *vocabularies]:
             state.update(hashlib.sha256(_bytes(path)).digest())
         self._state = state.digest()
-        self._known: set[str] = set()
-        with contextlib.suppress(ValueError, TypeError):
-            self._known = set(json.loads(cache.kept(self._path) or b"[]"))
+        self._known: set[str] = {*(cache.remembered(self._path) or ())}
 
     def unknown(self, paths: Sequence[str]) -> list[str]:
         """The rule files that are not known; all of them where two have the same name, which is to be refused."""
@@ -50,7 +47,7 @@ class Ledger:
         known = {self._sum(path) for path in paths} | ({self._sum(path) for path in among} & self._known)
         if known != self._known:
             self._known = known
-            cache.keep(self._path, json.dumps(sorted(known)).encode())
+            cache.remember(self._path, sorted(known))
 
     def _sum(self, path: str) -> str:
         told = hashlib.sha256(self._state)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from packaging.specifiers import SpecifierSet
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
+from envdoctor.engine.versions import within
 from envdoctor.model import Record
 from envdoctor.rulebase.when_tree import leaves
+from envdoctor.workshop.proof.ends import PYTHON, version_of
 from envdoctor.workshop.proof.judge import symptom
 
 TYPE_CHECKING = False
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     #: Runs one trial and gives its result.
     Run = Callable[[Trial], Mapping[str, Any]]
 
-PYTHON = "python"
 BAD, GOOD, UNBUILT = "fails", "passes", "cannot be built"
 
 
@@ -106,18 +106,11 @@ def _between(axis: str, bad: Trial, good: Trial, known: Sequence[str]) -> Pair:
     low, high = sorted(ends)
     final = not any(end.is_prerelease for end in ends)
     inside = sorted(
-        {one for one in map(_version, known) if one and low < one < high and not (final and one.is_prerelease)}
+        {one for one in map(version_of, known) if one and low < one < high and not (final and one.is_prerelease)}
     )
     return Pair(
         axis=axis, bad=bad, good=good, between=[str(one) for one in (inside if ends[0] == low else inside[::-1])]
     )
-
-
-def _version(text: str) -> Version | None:
-    try:
-        return Version(text)
-    except InvalidVersion:
-        return None
 
 
 def at(trial: Trial, axis: str, version: str) -> Trial:
@@ -202,4 +195,4 @@ def _stated(rule: Rule, pair: Pair) -> Iterator[str]:
 
 
 def _inside(version: str, stated: Sequence[str]) -> bool:
-    return any(SpecifierSet(text).contains(version, prereleases=True) for text in stated)
+    return any(within(version, text) for text in stated)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from packaging.version import InvalidVersion, Version
+
 from envdoctor.model import Record
 from envdoctor.workshop.proof.judge import AGREES, CONTRADICTS, OTHERWISE
 
@@ -12,6 +14,14 @@ if TYPE_CHECKING:
     from envdoctor.workshop.proof.trials import StatedTrial
 
 PYTHON = "python"
+
+
+def version_of(text: str | None) -> Version | None:
+    """The version that a text is; ``None`` where it is none."""
+    try:
+        return None if text is None else Version(text)
+    except InvalidVersion:
+        return None
 
 
 class End(Record):

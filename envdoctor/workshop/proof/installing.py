@@ -6,8 +6,8 @@ import os
 import re
 from typing import Any
 
+from envdoctor.engine.installed_requirements import name_of
 from envdoctor.workshop.proof import bytecode_cache, sandbox
-from envdoctor.workshop.proof.trials import name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,14 +13,14 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from envdoctor.model import Record
 from envdoctor.rulebase.compile import compile_rule
 from envdoctor.rulebase.when_tree import leaves
 from envdoctor.workshop.cells import matched
 from envdoctor.workshop.proof import severity, trials
-from envdoctor.workshop.proof.ends import PYTHON, End, name_of, search
+from envdoctor.workshop.proof.ends import PYTHON, End, name_of, search, version_of
 from envdoctor.workshop.proof.judge import AGREES, CONTRADICTS, OTHERWISE, UNPROVEN
 from envdoctor.workshop.proof.trials import StatedTrial
 
@@ -104,7 +104,7 @@ class Survey:
         return [one for name in names for one in (name, *families.get(name, ()))]
 
     def _along(self, axis: str, bad: Sequence[StatedTrial], good: Sequence[StatedTrial]) -> Iterator[End]:
-        bad = [one for one in bad if _version(value(one.cell, axis))]
+        bad = [one for one in bad if version_of(value(one.cell, axis))]
         line = self._line(axis, [*bad, *good]) if bad else []
         states = [self.holds(with_axis(bad[0].cell, axis, one), bad[0].trial.consumer) for one in line]
         for first, last in _runs(states):
@@ -114,7 +114,7 @@ class Survey:
 
     def _line(self, axis: str, bases: Iterable[StatedTrial]) -> list[str]:
         """The versions of an axis, oldest first, those of the cells among them."""
-        stated = {text for one in bases for text in [value(one.cell, axis)] if text and _version(text)}
+        stated = {text for one in bases for text in [value(one.cell, axis)] if text and version_of(text)}
         if axis == PYTHON:
             known = [] if any(text.count(".") > 1 for text in stated) else self.pythons
         else:
@@ -384,10 +384,3 @@ def _runs(states: Sequence[bool]) -> Iterator[tuple[int, int]]:
         elif not state and first is not None:
             yield first, at - 1
             first = None
-
-
-def _version(text: str | None) -> Version | None:
-    try:
-        return None if text is None else Version(text)
-    except InvalidVersion:
-        return None

@@ -255,14 +255,16 @@ class Comparison:
         for home in self.homes:
             value = self.value(home)
             if isinstance(value, type):
-                members, is_open = self.reader.members(value)
-                gone = [] if is_open else sorted(set(self.had["classes"].get(home, ())) - members)
-                found["members"].update({home: gone} if gone else {})
+                found["members"].update(lacking(home, self.had["classes"], *self.reader.members(value)))
             for call, what in self.reader.calls(home, value) if value is not None else ():
-                taken, is_open = keywords(what) or ([], True)
-                gone = [] if is_open else sorted(set(self.had["calls"].get(call, ())) - set(taken))
-                found["keywords"].update({call: gone} if gone else {})
+                found["keywords"].update(lacking(call, self.had["calls"], *(keywords(what) or ([], True))))
         return found
+
+
+def lacking(path, had, there, is_open):
+    """What something had and has no more, by its path; nothing where it is open for anything."""
+    gone = [] if is_open else sorted(set(had.get(path, ())) - set(there))
+    return {path: gone} if gone else {}
 
 
 def main(distribution, first=""):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
-import contextlib
 import datetime as dt
-import json
 import os
 import platform
 from typing import Any
@@ -301,18 +299,15 @@ def _place(trial: Trial) -> str:
 
 def remembered(trial: Trial) -> dict[str, Any] | None:
     """The result of the same trial of a few days ago; one that could not be built is tried again."""
-    with contextlib.suppress(OSError, ValueError):
-        result: dict[str, Any] = json.loads(cache.kept(_place(trial)) or b"")
-        at = dt.datetime.fromisoformat(result["at"])
-        if trial.place.wheels and result["outcome"] == "unbuilt" and result.get("builds") != BUILDS:
-            return None
-        if dt.datetime.now(dt.timezone.utc) - at < dt.timedelta(days=DAYS):
-            return result
-    return None
+    result: dict[str, Any] | None = cache.remembered(_place(trial))
+    if result is None or (trial.place.wheels and result["outcome"] == "unbuilt" and result.get("builds") != BUILDS):
+        return None
+    at = dt.datetime.fromisoformat(result["at"])
+    return result if dt.datetime.now(dt.timezone.utc) - at < dt.timedelta(days=DAYS) else None
 
 
 def remember(trial: Trial, result: Mapping[str, Any]) -> None:
     """Keep a result; that something could not be built, where that was measured and not for want of the Python."""
     if result["outcome"] != "unbuilt" or (trial.measured and pythons.find(trial.place.python)):
         at = dt.datetime.now(dt.timezone.utc).isoformat()
-        cache.keep(_place(trial), json.dumps({**result, "at": at, "builds": BUILDS}).encode())
+        cache.remember(_place(trial), {**result, "at": at, "builds": BUILDS})

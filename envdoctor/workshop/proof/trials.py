@@ -5,18 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-import re
 import sys
 from typing import Any
 
 from packaging.requirements import Requirement
-from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.collector import library_fact, program_fact
-from envdoctor.engine.installed_requirements import requirement_of
+from envdoctor.engine.installed_requirements import name_of, requirement_of
 from envdoctor.engine.kin import fitted
+from envdoctor.engine.versions import within
 from envdoctor.engine.wording import fill
 from envdoctor.model import Action, Record
 from envdoctor.remedy_kinds import KINDS, verb_of
@@ -26,6 +25,8 @@ from envdoctor.workshop.cells import matched
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from packaging.specifiers import SpecifierSet
 
     from envdoctor.rulebase.rule import Rule
     from envdoctor.workshop.cells import Cell
@@ -116,11 +117,6 @@ def _said(stated: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _said(value) if name in {"place", "writer"} and value else value for name, value in found.items()}
 
 
-def name_of(requirement: str) -> str:
-    """The normalised name at the beginning of a requirement."""
-    return str(canonicalize_name(re.split(r"[^\w.-]", requirement.strip(), maxsplit=1)[0]))
-
-
 def plan(rule: Rule, vocabulary: Mapping[str, Any], pythons: Sequence[str]) -> list[Trial]:
     """The trials of a rule: one for each cell and consumer, and one for each safe remedy of each bad cell.
 
@@ -171,12 +167,8 @@ def _consumers(rule: Rule, kind: str, cell: Cell) -> Sequence[str | None]:
     packages = cell.get("packages", {})
     present = [one for one in rule.consumers if one in packages]
     if kind == "bad":  # another one may be beside it that works
-        present = [one for one in present if _within(packages[one], rule.consumers[one]["bad"])]
+        present = [one for one in present if within(packages[one], rule.consumers[one]["bad"])]
     return present or list(rule.consumers)
-
-
-def _within(version: str, specifier: str) -> bool:
-    return SpecifierSet(specifier).contains(version, prereleases=True)
 
 
 def _place(cell: Cell, needs: Sequence[str] = ()) -> TrialEnvironment:

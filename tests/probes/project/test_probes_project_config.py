@@ -9,8 +9,8 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from envdoctor.config_keys import config_file
 from envdoctor.facts import CONFIG, Answer
+from envdoctor.file_keys import config_file
 from envdoctor.probes.project import Project, config_text, config_yaml
 from envdoctor.probes.project.config import format_of
 

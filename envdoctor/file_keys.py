@@ -1,4 +1,4 @@
-"""How files of settings are asked for: by a glob, where none of some other files is beside them."""
+"""The keys under which a project's files are asked for: settings by a glob, uses in source by a name."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+#: Before a glob of names that only imports are asked for.
+IMPORTED = "import "
+#: Between a glob and another, in whose files alone uses of the first are asked for.
+BESIDE = " beside "
 _UNLESS = " unless "
 
 
@@ -18,3 +22,8 @@ def glob_and_others(key: str) -> tuple[str, list[str]]:
     """The glob of such a key, and the names of the other files."""
     glob, *others = key.split(_UNLESS)
     return glob, others
+
+
+def source_key(kind: str, name: str) -> str:
+    """The key of :data:`~envdoctor.facts.SOURCE` under which uses of some kind are asked for."""
+    return IMPORTED + name if kind == "import" else name
