@@ -62,6 +62,7 @@ def explained(rules, text, snapshot=None):
     )
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize("text", [TRACEBACK, "it broke\n"], ids=["a traceback", "a log"])
 @pytest.mark.parametrize("python", [None, "3.11.4"])
 def test_no_format_shows_a_placeholder_of_any_rule(text, python):

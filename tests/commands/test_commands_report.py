@@ -56,6 +56,7 @@ def test_the_facts_in_a_report_give_the_same_findings(name, tmp_path):
 INCIDENTS = sorted((pathlib.Path(__file__).parents[1] / "first_sight").glob("2*/*.yaml"))
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize(
     "incident",
     [

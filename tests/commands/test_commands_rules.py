@@ -78,6 +78,7 @@ def test_the_list_and_one_rule_as_json(capsys):
     assert shown["references"]
 
 
+@pytest.mark.trials
 def test_every_rule_can_be_shown(capsys, monkeypatch):
     every = rules_list.every([])
     monkeypatch.setattr(rules_list, "every", lambda _directories: every)  # read once

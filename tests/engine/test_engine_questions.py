@@ -3,6 +3,7 @@
 import os
 import re
 
+import pytest
 from conftest import CHECKOUT
 from engine.rule_bases import base, rule, snapshot
 
@@ -43,6 +44,7 @@ class Told:
         return {kind: dict.fromkeys(keys, self.values[kind.name]) for kind, keys in asked.items()}
 
 
+@pytest.mark.trials
 def test_no_shipped_rule_asks_for_more_than_was_said():
     words = load_vocabulary(os.path.join(RULES, "vocabulary.yaml"))
     seen = set()

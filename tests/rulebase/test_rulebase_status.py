@@ -183,6 +183,7 @@ def test_an_ordinary_run_does_not_open_what_is_silent(installed):
     assert run(installed, "check", "--candidates", "--fail-on", "never", env=environment()).returncode == 0
 
 
+@pytest.mark.trials
 def test_no_shipped_rule_is_louder_than_its_proof():
     with untraced():
         index = from_bytes(compile_directory(str(Path(CHECKOUT, "rules"))), "rules")

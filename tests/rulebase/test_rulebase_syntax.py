@@ -260,6 +260,7 @@ def test_the_shipped_rules_parse():
     assert rules
 
 
+@pytest.mark.trials
 def test_the_schema_accepts_the_shipped_rules():
     loader, found = getattr(yaml, "CSafeLoader", yaml.SafeLoader), []
     with untraced():

@@ -209,6 +209,7 @@ MODULES = ("argparse", "cgitb", "concurrent", "copy", "functools", "importlib", 
 MODULES += ("pickle", "queue", "shutil", "tempfile", "threading", "typing", "unittest", "urllib", "weakref")
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize("module", MODULES)
 def test_the_standard_library(module):
     """What is announced is answered as what is not, over code that nobody wrote for this."""
