@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections import Counter
@@ -18,12 +19,14 @@ _FROM = re.compile(r"(?:--\S+[ \t]+)*(\S+)(?:[ \t]+[Aa][Ss][ \t]+(\S+))?")
 _ARGUMENT = re.compile(r"\$\{?(\w+)(?::-([^}]*))?\}?", re.ASCII)
 _HEREDOC = re.compile(r"<<-?[\"']?(\w+)")
 _COUNTED = ("RUN", "COPY", "ADD")
+_STATED = ("USER", "WORKDIR", "CMD", "ENTRYPOINT")
 
 
 def dockerfile(data: bytes) -> Contents:
-    """``FROM``, ``USER``, ``RUN.0`` and so on, and ``ENV.NAME``: what holds at the end of the last stage.
+    """``FROM``, ``USER``, ``CMD``, ``RUN.0`` and so on, and ``ENV.NAME``: what holds at the end of the last stage.
 
-    A stage that begins with an earlier one has its entries; the variables of ``ARG`` are replaced by their defaults.
+    A stage that begins with an earlier one has its entries; the variables of ``ARG`` are replaced by their defaults,
+    and a command that is a list of words is there as a shell would be given it.
     """
     text = data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
     if text.count("\n") > _MOST_LINES:
@@ -46,8 +49,8 @@ def dockerfile(data: bytes) -> Contents:
             key = f"{word}.{numbers[word]}"
             stage[key] = (key, rest, line)
             numbers[word] += 1
-        elif word in ("USER", "WORKDIR"):
-            stage[word] = (word, rest.strip(), line)
+        elif word in _STATED:
+            stage[word] = (word, _command(rest.strip()), line)
     return list(stage.values()), None
 
 
@@ -71,6 +74,15 @@ def _until(lines: Iterator[tuple[int, str]], end: str) -> Iterator[str]:
         if line.strip() == end:
             return
         yield line
+
+
+def _command(text: str) -> str:
+    """The command line of ``["program", "argument"]``; a text that is no such list is one."""
+    try:
+        words = json.loads(text) if text.startswith("[") else None
+    except (ValueError, RecursionError):
+        return text
+    return shlex.join(map(str, words)) if words else text
 
 
 def _replaced(text: str, arguments: dict[str, str]) -> str:

@@ -39,6 +39,28 @@ RUN apt-get update && \\
     )
 
 
+def test_a_command_that_is_a_list_is_a_line():
+    text = """FROM python:3.11-slim
+ENTRYPOINT ["/entry point.sh"]
+CMD flask run
+CMD ["celery", "worker", \\
+     "-A", "shop"]
+"""
+    assert read(text) == (
+        {
+            "FROM": ("python:3.11-slim", 1),
+            "ENTRYPOINT": ("'/entry point.sh'", 2),
+            "CMD": ("celery worker -A shop", 4),
+        },
+        None,
+    )
+    assert read("FROM a\nCMD [ -f x ] && run\nENTRYPOINT []")[0] == {
+        "FROM": ("a", 1),
+        "CMD": ("[ -f x ] && run", 2),
+        "ENTRYPOINT": ("[]", 3),
+    }
+
+
 def test_a_file_of_too_many_lines_is_not_read():
     assert read("RUN x\n" * 2_001) == ({}, "it has more than 2000 lines, and was not read")
 
