@@ -92,17 +92,18 @@ def keep(path: str, data: bytes) -> None:
             return
 
 
-def remembered(path: str, age: float | None = None) -> Any:
-    """The value that :func:`remember` wrote; ``None`` where it is not there, or older than ``age`` seconds."""
+def remembered(path: str, age: float | None = None, shape: type = list) -> Any:
+    """The value that :func:`remember` wrote; ``None`` where it has another type, or is older than ``age`` seconds."""
     import json
     import time
 
     try:
         if age is not None and time.time() - os.stat(path).st_mtime > age:
             return None
-        return json.loads(kept(path) or b"null")
+        found = json.loads(kept(path) or b"null")
     except (OSError, ValueError):
         return None
+    return found if isinstance(found, shape) else None
 
 
 def remember(path: str, value: Any) -> None:

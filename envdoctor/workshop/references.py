@@ -27,7 +27,7 @@ def gone(urls: Iterable[str], *, offline: bool = False) -> set[str]:
 
     def status(url: str) -> int | None:
         host = urlsplit(url).netloc
-        known: int | None = cache.remembered(_place(url))
+        known: int | None = cache.remembered(_place(url), shape=int)
         if known is not None or offline or host in silent:
             return known
         answer = _ask(url)

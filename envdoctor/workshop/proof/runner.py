@@ -299,7 +299,7 @@ def _place(trial: Trial) -> str:
 
 def remembered(trial: Trial) -> dict[str, Any] | None:
     """The result of the same trial of a few days ago; one that could not be built is tried again."""
-    result: dict[str, Any] | None = cache.remembered(_place(trial))
+    result: dict[str, Any] | None = cache.remembered(_place(trial), shape=dict)
     if result is None or (trial.place.wheels and result["outcome"] == "unbuilt" and result.get("builds") != BUILDS):
         return None
     at = dt.datetime.fromisoformat(result["at"])
