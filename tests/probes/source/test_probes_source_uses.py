@@ -685,6 +685,16 @@ def test_a_subscript_and_an_unpacked_result_are_uses(source, names):
     assert [use["name"] for pattern in asked for use in found("import a\n" + source, pattern)] == names
 
 
+@pytest.mark.parametrize(
+    ("kinds", "names"),
+    [("a.Error", ["a.Error.d"]), ("(a.Error, a.Late)", []), ("ValueError", [])],
+)
+def test_a_caught_exception_is_of_the_class_that_is_caught(kinds, names):
+    source = f"import a\ntry:\n  b()\nexcept {kinds} as error:\n  error.d()\n"
+
+    assert [use["name"] for use in calls(source, "a.**.d")] == names
+
+
 def test_a_decorator_without_brackets_is_a_call_with_what_it_decorates():
     source = "import a\nclass C:\n  @a.b\n  def f(self): ...\n  @a.b(pre=True)\n  def g(self): ...\n"
 
