@@ -26,8 +26,10 @@ ITERATED = "__iter__"
 ITEM = "__getitem__"
 #: And one that means that an attribute of what a call returned is assigned: ``getcontext().prec = 9``.
 ASSIGNED = "__setattr__"
+#: And one that what a call returned is taken apart by names: ``data, errors = schema.load(given)``.
+UNPACKED = "__unpack__"
 #: What no file has to write for it to happen.
-UNWRITTEN = {CALLED, ITERATED, ITEM, ASSIGNED}
+UNWRITTEN = frozenset((CALLED, ITERATED, ITEM, ASSIGNED, UNPACKED))
 
 #: Methods of modules with parameters, and of what is built on them, that return the object itself.
 _GIVES_BACK = {"to", "cpu", "cuda", "eval", "train", "float", "double", "half", "requires_grad_", "append_transform"}

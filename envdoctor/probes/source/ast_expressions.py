@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from envdoctor.probes.source.abstract_values import ASSIGNED, ITERATED
+from envdoctor.probes.source.abstract_values import ASSIGNED, ITERATED, UNPACKED
 from envdoctor.probes.source.bindings import (
     ADDED,
     ELEMENT,
@@ -117,6 +117,11 @@ class Expressions:
             self._changed(function.value, function.attr, node, place)
         elif type(function) is ast.Name and function.id == "setattr" and len(node.args) > 1:
             self._set(node.args[0], node.args[1], place)
+
+    def _subscript(self, node: ast.Subscript, place: Place, stack: list[ast.AST]) -> None:
+        if type(node.ctx) is ast.Load:
+            place.scope.unwritten.append((node, place))
+        self._push(node, stack)
 
     def _unwritten(self, node: ast.expr, method: str, place: Place) -> None:
         """Note the call of a method that nobody writes."""
@@ -240,6 +245,8 @@ class Expressions:
         parts = target.elts
         values = getattr(value, "elts", None) if kind == VALUE and isinstance(value, (ast.Tuple, ast.List)) else None
         if values is None or len(values) != len(parts) or any(isinstance(one, ast.Starred) for one in parts + values):
+            if kind == VALUE and isinstance(value, (ast.Call, ast.Name)):
+                self._unwritten(value, UNPACKED, place)
             for part in parts:
                 self._assign(part, PART if kind == VALUE else UNKNOWN, value, place)
             return
@@ -293,4 +300,5 @@ class Expressions:
         ast.SetComp: _comprehension,
         ast.DictComp: _comprehension,
         ast.GeneratorExp: _comprehension,
+        ast.Subscript: _subscript,
     }

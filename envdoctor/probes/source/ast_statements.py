@@ -174,7 +174,7 @@ class Walker(Expressions):
             here = Place(place.scope, inside, _order(handler))
             self._read(handler.type, place)
             if handler.name:
-                self._bind(handler.name, UNKNOWN, None, here)
+                self._bind(handler.name, ANNOTATED if handler.type else UNKNOWN, handler.type, here)
             self._body(handler.body, place.scope, inside)
         self._body(node.orelse, place.scope, Block(place.block))
         self._body(node.finalbody, place.scope, place.block)

@@ -113,8 +113,8 @@ class Scope:
         self.yields = False
         #: Names and calls read in this scope, in order.
         self.reads: list[tuple[ast.expr, Place]] = []
-        #: Calls that nobody writes: of methods of what is iterated over or assigned to.
-        self.unwritten: list[tuple[ast.Call, Place]] = []
+        #: Calls that nobody writes: of methods of what is iterated over, assigned to or taken apart; and subscripts.
+        self.unwritten: list[tuple[ast.expr, Place]] = []
         self.children: list[Scope] = []
         self.name = getattr(node, "name", "<lambda>")
         #: The name of a method's first parameter (``self``), or ``None`` where this is no plain method.

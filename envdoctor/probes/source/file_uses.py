@@ -8,7 +8,7 @@ import gc
 import sys
 import warnings
 
-from envdoctor.probes.source.abstract_values import CALLED, OWN, STARS, Call, Value, last, qualified
+from envdoctor.probes.source.abstract_values import CALLED, ITEM, OWN, STARS, Call, Value, last, qualified
 from envdoctor.probes.source.arguments import Arguments
 from envdoctor.probes.source.ast_expressions import TooLargeError
 from envdoctor.probes.source.ast_statements import Walker
@@ -153,7 +153,7 @@ class _File:
         found = list(self._imported(imported))
         scopes = list(below(self.module)) if patterns.any else []
         relevance = Relevance(scopes, patterns)
-        for node, place in _reads(scopes, unwritten=patterns.unwritten):
+        for node, place in _reads(scopes, unwritten=bool(patterns.unwritten)):
             for one, target in _parts(node):
                 concerned = relevance.concerns(target) or is_constructor_above(target)
                 if concerned and not place.block.spared & ATTRIBUTES and len(found) < MOST_USES:
@@ -310,7 +310,16 @@ def _reads(scopes: Iterable[Scope], *, unwritten: bool) -> Iterator[tuple[ast.ex
     """What is read in some scopes; also what is so without being written."""
     for scope in scopes:
         yield from scope.reads
-        yield from scope.unwritten if unwritten else ()
+        if unwritten:
+            scope.unwritten[:] = [(_taken(node), place) for node, place in scope.unwritten]
+            yield from scope.unwritten
+
+
+def _taken(node: ast.expr) -> ast.expr:
+    """The method that a subscript calls, as an attribute; any other expression as it is."""
+    if not isinstance(node, ast.Subscript):
+        return node
+    return ast.copy_location(ast.Attribute(node.value, ITEM, ast.Load()), node)
 
 
 def _is_given_function(use: Use) -> bool:

@@ -275,6 +275,8 @@ class Resolver:
             if one.kind == "items" and one.parts:
                 for node, place in one.parts:
                     answer += self.evaluate(node, place)
+            elif one.kind == "member" and one.name.count(".") < MOST_SEGMENTS:
+                answer.append(Value("member", joined(one.name, ITEM)).through(one))
             elif one.kind != "items":
                 answer.append(part_of(one) if parts else UNKNOWN)
         return answer

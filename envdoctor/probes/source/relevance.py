@@ -38,8 +38,8 @@ class Patterns:
         self.words = frozenset(map(_word, patterns))
         #: Whether a name may match whose last segment is not one of the words.
         self.open = bool(self._open)
-        #: Whether some are about calls that nobody writes.
-        self.unwritten = not UNWRITTEN.isdisjoint(self._by_end)
+        #: The methods that some are about and that nobody writes.
+        self.unwritten = UNWRITTEN & self._by_end.keys()
 
     @functools.cache  # noqa: B019 - as many as there are different last segments
     def ending(self, segment: str) -> list[str]:
@@ -103,7 +103,7 @@ class Relevance:
 
     def concerns(self, target: ast.expr) -> bool:
         """Whether a name, an attribute or another expression may resolve to something that matches."""
-        if self._all or (isinstance(target, ast.Attribute) and target.attr in UNWRITTEN):
+        if self._all or (isinstance(target, ast.Attribute) and target.attr in self._patterns.unwritten):
             return True
         if isinstance(target, ast.Attribute) and not self._patterns.open:
             return target.attr in self._names

@@ -656,10 +656,43 @@ def test_what_a_method_would_have_to_make_first_is_not_there_yet(source, there):
         ("b = {'c': a.B()}\nb['c'].d()", ["a.B.d"]),
         ("b = [a.B()]\nb[x].d()", ["a.B.d"]),
         ("a.B['c'].d()", []),
+        ("a.B().c[0].d()", ["a.B.c.__getitem__.d"]),
+        ("for b in a.B().c:\n  b.d()", ["a.B.c.__getitem__.d"]),
+        ("[b.d() for b in a.B().c]", ["a.B.c.__getitem__.d"]),
+        ("for b in a.B():\n  b.d()", []),
     ],
 )
 def test_what_a_subscript_of_an_object_from_elsewhere_gives(source, names):
     assert [use["name"] for use in calls("import a\n" + source, "a.**.d")] == names
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("b = a.B()\nb['c']", ["a.B.__getitem__"]),
+        ("b = a.B()\n[b[c] for c in d]", ["a.B.__getitem__"]),
+        ("b = a.B()\nb['c'] = 1", []),
+        ("b = {'c': a.B()}\nb['c']", []),
+        ("b, c = a.B().d()", ["a.B.d.__unpack__"]),
+        ("b = a.B().d()\nc, d = b", ["a.B.d.__unpack__"]),
+        ("b, c = a.B(), a.D()", []),
+        ("b = a.B().d()", []),
+    ],
+)
+def test_a_subscript_and_an_unpacked_result_are_uses(source, names):
+    asked = ("a.**.__getitem__", "a.**.__unpack__")
+
+    assert [use["name"] for pattern in asked for use in found("import a\n" + source, pattern)] == names
+
+
+@pytest.mark.parametrize(
+    ("kinds", "names"),
+    [("a.Error", ["a.Error.d"]), ("(a.Error, a.Late)", []), ("ValueError", [])],
+)
+def test_a_caught_exception_is_of_the_class_that_is_caught(kinds, names):
+    source = f"import a\ntry:\n  b()\nexcept {kinds} as error:\n  error.d()\n"
+
+    assert [use["name"] for use in calls(source, "a.**.d")] == names
 
 
 def test_a_decorator_without_brackets_is_a_call_with_what_it_decorates():
