@@ -238,7 +238,9 @@ def configured(found: Iterable[Setting], layout: Layout, resolver: Resolver, mis
 
 def _refused(setting: Setting, place: Answer, layout: Layout, misfit: Misfit) -> Iterator[Missing]:
     """The argument of a setting that what it names does not take, where that is of an installed distribution."""
-    end = next(end for end in _ends(setting.name) if layout.has(setting.name[:end]))
+    end = next((end for end in _ends(setting.name) if layout.has(setting.name[:end])), 0)
+    if not end:
+        return
     module, path = setting.name[:end], setting.name[end + 1 :]
     kind, argument = misfit(place, module, path, [0, [*setting.keywords], 0])
     owner = layout.owner(place.value[1]) if place.value and place.value[0] in {"function", "class"} else ""

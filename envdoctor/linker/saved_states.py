@@ -69,14 +69,11 @@ class SavedStates:
         given = _given(chain, kept) if chain else {}
         used = _used(chain, kept) if given.keys() - kept else []
         for attribute in sorted(given.keys() - kept):
-            home = given[attribute]
-            line = _reading(used, attribute) if not _elsewhere(chain, attribute) else None
-            if line is not None:
-                owner = self._world.layout.owner(home)
-                yield Missing(
-                    file, file, 0, f"{name}.{attribute}", owner, "state", "warning", LATER, module, attribute,
-                    f"line {line} of {module}",
-                )  # fmt: skip
+            read = _reading(used, attribute) if not _elsewhere(chain, attribute) else ""
+            if read:
+                owner = self._world.layout.owner(given[attribute])
+                place = (file, file, 0, f"{name}.{attribute}", owner)
+                yield Missing(*place, "state", "warning", LATER, module, attribute, read)
 
     def _chain(self, kind: ClassRef) -> list[_Class]:
         """A class and its bases in the order in which attributes are looked up; empty where one is not known."""
@@ -225,27 +222,28 @@ def _words(node: ast.AST) -> set[Any]:
     return texts | {getattr(node, "attr", None), getattr(node, "arg", None)}
 
 
-def _reading(functions: Iterable[Any], attribute: str) -> int | None:
-    """The first line at which one of some functions reads an attribute that it does not set, or ``None``."""
-    for function in functions:
+def _reading(functions: Iterable[tuple[Any, str]], attribute: str) -> str:
+    """The first line at which one of some functions reads an attribute that it does not set; empty for none."""
+    for function, module in functions:
         uses = [node for node in walked(function) if _is_of_self(node) and node.attr == attribute]
         if uses and all(isinstance(node.ctx, ast.Load) for node in uses) and not _catches(function):
-            return min(int(node.lineno) for node in uses)
-    return None
+            return f"line {min(node.lineno for node in uses)} of {module}"
+    return ""
 
 
-def _used(chain: Sequence[_Class], kept: set[str]) -> list[Any]:
-    """The methods that run when a loaded object is used.
+def _used(chain: Sequence[_Class], kept: set[str]) -> list[tuple[Any, str]]:
+    """The methods that run when a loaded object is used, with their modules.
 
     Those that set anew what it was saved with make it anew, and so do what they call of it.
     """
     methods = {name: function for one in reversed(chain) for name, function in one.methods.items()}
-    found: dict[int, Any] = {}
+    modules = {id(function): one.module for one in chain for function in one.methods.values()}
+    found: dict[int, tuple[Any, str]] = {}
     for name, function in methods.items():
         if (name[:1] != "_" or name[:2] == "__") and name not in _MAKING and not function.decorator_list:
             called = _called(function, methods)
             if not any(kept.intersection(_always(one.body)) for one in called):
-                found.update((id(one), one) for one in called)
+                found.update((id(one), (one, modules[id(one)])) for one in called)
     return list(found.values())
 
 

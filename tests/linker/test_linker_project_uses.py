@@ -221,12 +221,16 @@ TAKING = {
     "class Takes:\n    def __init__(self, size, *, deep=False): pass\n"
     "class Open:\n    def __init__(self, **kwargs): pass\n"
     "class Hands(logging.Handler):\n    def __init__(self, group, *args, **kwargs): super().__init__(*args, **kwargs)\n"
-    "def make(one): return one\n"
+    "def make(one): return one\n",
+    "c/sub.py": "",
 }
 
 GIVEN = {
     "fits": ("net:\n  _target_: c.Takes\n  size: 1\n  _partial_: true\n", None),
     "less than all": ("net:\n  _target_: c.Takes\n", None),
+    "of Python's library": ("handlers:\n  h: {class: logging.handlers.RotatingFileHandler, filename: x, colour: 1}\n", None),
+    "a module of Python's library": ("_target_: os.path\nx: 1\n", None),
+    "a module": ("_target_: c.sub\nx: 1\n", None),
     "anything": ("_target_: c.Open\nwhatever: {deep: 1}\n", None),
     "no such argument": ("net:\n  _target_: c.Takes\n  width: 1\n", ("warning", "conf.yaml:2", "c.Takes")),
     "no such argument of a function": ("_target_: c.make\ntwo:\n  deep: 1\n", ("warning", "conf.yaml:1", "c.make")),

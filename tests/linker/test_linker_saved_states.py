@@ -97,3 +97,16 @@ def test_what_a_method_sets_before_what_the_object_has(tmp_path):
 def test_a_method_that_did_not_run_has_set_nothing(tmp_path):
     after = OLD + FIT.format("self.gained_ = 1\n        ").replace("return self.fitted_", "return self.gained_")
     assert lacking(tmp_path, OLD, after)[0] == []
+
+
+def test_the_line_is_of_the_module_that_reads(tmp_path):
+    base = "class Base:\n    def predict(self):\n        return self.gained\n"
+    model = "from base import Base\nclass Model(Base):\n    def __init__(self):\n        self.gained = 2\n"
+    saved = str(tmp_path / "m.pkl")
+    old = env.write(tmp_path / "old", b={"b.py": "class Model: pass\n"})
+    run(old, "import pickle, b\nmade = b.Model()\nmade.kept = 1\npickle.dump(made, open('m.pkl', 'wb'))", tmp_path)
+    site = env.write(tmp_path / "new", b={"b.py": model, "base.py": base})
+    beside = Beside(None, of_files([saved])["found"])
+    target = Target(sys.version_info[:2], sys.platform)
+    (one,) = link(scan([site]).packages.values(), target, lambda _doing: None, beside, {"dotted": {}}).missing
+    assert (one.asked, one.detail) == ("b.Model.gained", "line 3 of base")
