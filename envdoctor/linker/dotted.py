@@ -88,8 +88,10 @@ def settings(project: Project, known: Mapping[str, Any]) -> Iterator[Setting]:
     """The dotted names of a project's configuration, by the files and keys that the vocabulary knows."""
     yield from _in_configuration(project, known.get("entries", ()))
     yield from _in_assignments(project, (*known.get("assigned", ()), *known.get("settings", ())))
-    yield from _under_keys(project, known.get("keyed", ()))
-    yield from _called(project, known.get("called", ()))
+    called = list(_called(project, known.get("called", ())))
+    yield from called
+    places = {one[:3] for one in called}
+    yield from (one for one in _under_keys(project, known.get("keyed", ())) if one[:3] not in places)
 
 
 def _in_configuration(project: Project, entries: Iterable[Mapping[str, Any]]) -> Iterator[Setting]:
@@ -138,11 +140,12 @@ def _called(project: Project, entries: Iterable[Mapping[str, Any]]) -> Iterator[
             for node in ast.walk(tree) if tree else ():
                 for one in _dictionaries(node, entry["within"]):
                     given = {getattr(key, "value", None): value for key, value in zip(one.keys, one.values)}
-                    name = next((getattr(given[key], "value", "") for key in entry["keys"] if key in given), "")
+                    value = next((given[key] for key in entry["keys"] if key in given), None)
+                    name = getattr(value, "value", "")
                     left = {*entry["keys"], *entry["apart"]}
                     words = [key for key in given if isinstance(key, str) and key.isidentifier() and key not in left]
-                    if isinstance(name, str) and _DOTTED.fullmatch(name):
-                        yield Setting(name, file, one.lineno, sure=False, keywords=words)
+                    if value is not None and isinstance(name, str) and _DOTTED.fullmatch(name):
+                        yield Setting(name, file, value.lineno, sure=False, keywords=words)
 
 
 def _dictionaries(node: ast.AST, key: str) -> list[ast.Dict]:

@@ -28,7 +28,7 @@ KNOWN = {
         "called": [{"files": ["**/*.py"], "within": "handlers", "keys": ["class", "()"], "apart": ["level"]}],
         "assigned": [{"files": ["**/settings.py"], "names": ["APPS", "BACKEND"]}],
         "keyed": [
-            {"files": ["**/settings.py"], "keys": ["ENGINE"]},
+            {"files": ["**/settings.py"], "keys": ["ENGINE", "class"]},
             {"files": ["**/*.py"], "keys": ["STORE"], "within": "b.sub"},
         ],
     }
@@ -260,3 +260,8 @@ def test_the_items_of_a_handler_in_source_are_arguments_of_its_class(tmp_path, h
     env.write(tmp_path / "site", c=TAKING)
     files = {"log.py": f'LOGGING = {{"handlers": {{"x": {handler}}}}}'}
     assert found(tmp_path, files) == ([expected] if expected else [])
+
+
+def test_a_handler_is_told_once(tmp_path):
+    source = 'LOGGING = {"handlers": {"x": {\n    "class": "b.Gone",\n    "group": 1}}}\n'
+    assert found(tmp_path, {"app/settings.py": source}) == [("warning", "app/settings.py:2", "b.Gone")]
