@@ -54,10 +54,7 @@ def published(name: str, *, sources: bool = True, early: bool = False) -> list[F
     where no index answers.
     """
     found: dict[Version, tuple[tuple[bool, ...], File]] = {}
-    files = releases.files_of(name)
-    if files is None:
-        raise TargetError(f"no index answers for {name}: try again later")
-    for file in files:
+    for file in _files(name):
         ranked = _ranked(file, sources=sources)
         if (
             ranked is not None
@@ -69,12 +66,20 @@ def published(name: str, *, sources: bool = True, early: bool = False) -> list[F
 
 
 def source_of(name: str, version: str) -> File:
-    """The source archive of a release. Raises :class:`TargetError` where no index has one."""
-    for file in releases.files_of(name) or ():
+    """The source archive of a release. Raises :class:`TargetError` where no index has one, or one does not answer."""
+    for file in _files(name):
         is_source = file["filename"].endswith((".tar.gz", ".zip"))
         if is_source and str(releases.version_of(file["filename"])) == str(Version(version)):
             return File(version=version, address=file["url"], size=int(file.get("size") or 0) or None)
     raise TargetError(f"no index has the source of {name} {version}")
+
+
+def _files(name: str) -> list[dict[str, Any]]:
+    """What the indexes say of the files of a distribution. Raises :class:`TargetError` where one does not answer."""
+    found = releases.files_of(name)
+    if found is None:
+        raise TargetError(f"no index answers for {name}: try again later")
+    return found
 
 
 def newest(name: str, python: str, wanted: str) -> str:
