@@ -23,8 +23,13 @@ from hypothesis import HealthCheck, settings
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # No test is wrong because the machine is busy: neither an example nor the making of examples is held to a time.
-settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A folder of a test may hold what an earlier example left there: each example writes what it reads.
+UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]}
+settings.register_profile("unhurried", max_examples=25, **UNHURRIED)
+settings.register_profile("thorough", max_examples=1000, **UNHURRIED)  # pytest --hypothesis-profile=thorough
 settings.load_profile("unhurried")
+# Collecting garbage looks at all that pytest has collected too: not for each few hundred new objects.
+gc.set_threshold(20_000, 20, 50)
 
 
 @pytest.fixture(autouse=True, scope="session")

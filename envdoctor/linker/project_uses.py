@@ -21,7 +21,6 @@ from envdoctor.linker.refused_calls import RefusedCalls
 from envdoctor.linker.stub_numbers import StubNumbers
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, LATER
 from envdoctor.linker.verdicts import Missing
-from envdoctor.probes.project.walk import is_code
 from envdoctor.probes.source import source_text
 
 TYPE_CHECKING = False
@@ -78,7 +77,7 @@ class Sources:
         self.hidden: dict[str, tuple[str, list[str]]] = {}
         self.texts: dict[str, bytes] = {}
         self.settings: Sequence[dotted.Setting] = ()
-        names = [name for name in project.files() if is_code(name)]
+        names = project.code()
         self._packages = {os.path.dirname(name) for name in names if name.endswith("__init__.py")}
         size = 0
         for name in names:

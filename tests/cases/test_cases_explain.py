@@ -169,6 +169,7 @@ def test_what_is_in_front_of_the_lines_does_not_matter(prefix):
     assert [one.rule for one in explained(prefixed).findings] == ["altair-vegalite-v4-removed"]
 
 
+@pytest.mark.trials
 def test_a_text_of_a_megabyte_is_explained():
     noise = "".join(f"INFO step {number}: numpy.dtype of jax and flask in C header\n" for number in range(8_000))
 

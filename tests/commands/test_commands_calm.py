@@ -197,6 +197,7 @@ def calls(work):
     return count
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize("form", ["text", "json", "markdown"])
 def test_the_cost_grows_with_the_environment_and_not_with_its_square(examined, form):
     def cost(number):

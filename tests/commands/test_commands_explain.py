@@ -122,6 +122,7 @@ HUGE = {
 }
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize("kind", HUGE)
 def test_a_megabyte_of_anything_takes_bounded_time(kind, tmp_path):
     path = tmp_path / "log"
@@ -134,6 +135,7 @@ def test_a_megabyte_of_anything_takes_bounded_time(kind, tmp_path):
     assert len(done.stdout) < 100_000
 
 
+@pytest.mark.trials
 def test_of_a_longer_text_the_end_is_read(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(explain, "LIMIT", 1 << 20)
     path = tmp_path / "log"

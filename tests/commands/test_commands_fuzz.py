@@ -9,7 +9,7 @@ from unittest import mock
 
 import pytest
 from conftest import CHECKOUT
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from envdoctor.cli import main
@@ -26,10 +26,6 @@ NAMES = [
     "conda-lock.yml",
 ]
 SEEDS = {path.name: path.read_bytes() for path in LOCKS.glob("*/*") if path.name in NAMES}
-EXAMPLES = int(os.environ.get("ENVDOCTOR_FUZZ_EXAMPLES", "30"))
-QUICK = settings(
-    max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
 
 
 def outcome(*words):
@@ -85,7 +81,6 @@ snapshots = st.fixed_dictionaries(
 
 
 @given(document=snapshots, words=st.sampled_from([[], ["-f", "json"], ["-f", "markdown"]]))
-@QUICK
 def test_any_snapshot_is_diagnosed_or_refused(document, words, tmp_path):
     path = tmp_path / "facts.json"
     path.write_text(json.dumps(document), encoding="utf-8")
@@ -98,7 +93,6 @@ def test_any_snapshot_is_diagnosed_or_refused(document, words, tmp_path):
 @example(data=b"\xef\xbb\xbf{}")
 @example(data=b'{"packages": {"a": "1"}' + b" " * 100)
 @example(data=b'{"packages": ' * 2000)
-@QUICK
 def test_a_file_of_anything_is_no_traceback(data, tmp_path):
     path = tmp_path / "facts.json"
     path.write_bytes(data)
@@ -108,7 +102,6 @@ def test_a_file_of_anything_is_no_traceback(data, tmp_path):
 
 
 @given(name=st.sampled_from(NAMES), data=st.data())
-@QUICK
 def test_a_spoilt_lock_file_is_diagnosed_or_refused(name, data, tmp_path):
     """A real one with pieces cut out, doubled or replaced."""
     content = SEEDS[name]
@@ -134,7 +127,6 @@ lines = st.lists(
 
 
 @given(lines=lines)
-@QUICK
 def test_any_requirements_file_is_diagnosed_or_refused(lines, tmp_path):
     path = tmp_path / "requirements.txt"
     path.write_text("\n".join(lines), encoding="utf-8", errors="replace")
@@ -153,7 +145,6 @@ words = st.lists(
 
 
 @given(words=words)
-@QUICK
 def test_any_command_line_ends_decently(words, tmp_path):
     here = os.getcwd()
     os.chdir(tmp_path)

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 from conftest import environment, run
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from envdoctor.cli import main
@@ -76,6 +76,7 @@ REQUIREMENTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize("requirement", REQUIREMENTS, ids=range(len(REQUIREMENTS)))
 def test_any_requirement_in_metadata_and_in_a_file(venv, tmp_path, requirement):
     _, site = venv
@@ -136,6 +137,7 @@ def test_a_current_directory_that_was_removed(tmp_path, words):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.trials
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="a device that never ends")
 def test_a_device_or_a_stream_without_end_is_refused():
     status, _, err = outcome("explain", "/dev/zero", "--no-target")
@@ -175,7 +177,6 @@ def test_neither_can_a_rule(tmp_path):
 
 
 @given(st.text(alphabet=st.sampled_from("a;0mé\n\t\r\x1b[\x9b\u202e\u2066\x07\x00\ud800")))
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 def test_only_line_ends_tabs_and_colours_reach_a_terminal(text):
     import re
 

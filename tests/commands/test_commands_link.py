@@ -136,6 +136,16 @@ proof:
 """
 
 
+def test_a_program_without_a_suffix_is_linked(broken, tmp_path):
+    program = tmp_path / "project" / "bin" / "run"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/usr/bin/env python3\nfrom b import gone\n")
+    program.chmod(0o755)
+    done = check(tmp_path, "--python", broken, "--project", tmp_path / "project", "--link", "-f", "json")
+    found = [one["source"] for finding in json.loads(done.stdout)["findings"] for one in finding["evidence"]]
+    assert "bin/run:2" in found
+
+
 def test_a_project_is_linked_beside_an_environment_with_nothing_in_it(tmp_path):
     """The environment is in the directory of a name that is also a command; what a rule finds too is said once."""
     python = interpreters.need("3.12")

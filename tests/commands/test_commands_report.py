@@ -131,6 +131,7 @@ def test_a_real_environment_is_judged_again_elsewhere(tmp_path):
     assert there == here
 
 
+@pytest.mark.trials
 def test_facts_that_are_too_long_are_packed_or_said_to_be_missing(tmp_path):
     names = [f"distribution-number-{number}" for number in range(400)]
     lot = random.Random(7)

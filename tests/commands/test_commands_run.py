@@ -94,6 +94,7 @@ def test_a_failure_is_explained_below_the_traceback_with_the_environment_of_the_
     assert f"at {sys.prefix}" in explanation.splitlines()[1]
 
 
+@pytest.mark.trials
 def test_only_the_end_of_a_long_stderr_is_read(tmp_path):
     text = "import sys\nfor _ in range(3000): print('x' * 999, file=sys.stderr)\nimport pytest.nothing_of_it"
     done = run(*RUN, *python(text), cwd=tmp_path)

@@ -205,6 +205,7 @@ def test_what_was_being_built_is_named_only_where_something_was_built(log):
     assert building(log) == LOGS[log]
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize("line", ["a." * 250, "requires a" * 50, "Failed to build " + "a-" * 240, "'" * 499])
 def test_hostile_lines_take_bounded_time(line):
     assert len(clues(read(f"ImportError: cannot import name {line}\n" + f"{line} requires \n" * 5_000))) < 30

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from engine.rule_bases import base, diagnose, rule
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from envdoctor.engine.index import MAGIC, Index, bucket_of, from_bytes
@@ -26,7 +26,6 @@ def with_family(names):
     return names | ({"left-cpu", "left-gpu"} if "left" in names else set())
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.frozensets(NAMES, max_size=3), max_size=12), st.sets(NAMES))
 def test_the_candidates_are_the_rules_that_some_name_stands_for_and_those_that_none_does(wanted, installed):
     index = base(*(rule(f"rule-{number}", when=condition(names)) for number, names in enumerate(wanted)))
@@ -39,7 +38,6 @@ def test_the_candidates_are_the_rules_that_some_name_stands_for_and_those_that_n
     assert index.rules == len(wanted)
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.lists(st.frozensets(NAMES, max_size=3), min_size=1, max_size=6), st.text(max_size=30))
 def test_every_entry_leads_to_its_own_texts(wanted, title):
     assume(title.strip() and "{" not in title)

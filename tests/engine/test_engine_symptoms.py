@@ -4,7 +4,7 @@ import re
 from types import SimpleNamespace as Record
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from envdoctor.engine import symptoms as module
@@ -359,7 +359,6 @@ failures = st.builds(
 
 
 @given(st.lists(fields, max_size=6), st.lists(failures, max_size=5), st.text(alphabet="abc.\n ", max_size=30))
-@settings(deadline=None)
 def test_any_symptoms_and_any_text_are_ranked(stated, shown, text):
     try:
         ranked = rank(stated, error(*shown, text=text))

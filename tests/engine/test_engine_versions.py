@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from packaging.markers import Marker
 from packaging.requirements import Requirement
@@ -70,7 +70,6 @@ def is_specifier(text):
     return True
 
 
-@settings(max_examples=200)
 @given(versions, specifiers)
 @example("1.0.post1", ">1.0")
 @example("1.0+local", ">1.0")

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 from engine.rule_bases import snapshot
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from remedies.actions import examined
 
@@ -126,7 +126,6 @@ LINES = st.dictionaries(
 )  # fmt: skip
 
 
-@settings(max_examples=150)
 @given(LINES, st.tuples(*[st.sampled_from(NUMBERS)] * 3), st.sampled_from("abc"), st.integers(1, 7))
 def test_what_is_nearer_still_goes_together_and_costs_no_more(requires, solved, name, mark):
     found, here = together(requires), market(WORLD, a="1.0", b="1.0", c="1.1")

@@ -6,7 +6,7 @@ import re
 import pytest
 import tools_of_remedies as tools
 from conftest import run
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from envdoctor.facts import INSTALLER, MANAGER, Facts
@@ -167,7 +167,6 @@ LINES = st.builds(
     requirements=st.lists(LINES | LINES | HOSTILE | st.text(max_size=8), min_size=1, max_size=3),
     package=NAMES | HOSTILE,
 )
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 def test_whatever_metadata_says_no_word_is_an_option_or_a_command(shell, pip, requirements, package):
     for tool in ("pip", "uv", "conda", "poetry"):
         lines = commands(place(shell, tool), requirements, [package])
@@ -240,7 +239,6 @@ CALLS = st.builds(lambda program, words: [program, *words], st.sampled_from(PROG
 
 
 @given(calls=st.lists(CALLS, min_size=1, max_size=2))
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_line_for_windows_calls_what_it_is_meant_to(powershell, cmd, calls):
     assert calls_of(quoting.line(calls, "win32"), powershell, cmd) == calls
 

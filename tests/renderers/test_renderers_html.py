@@ -7,7 +7,7 @@ import pytest
 from browser import CONTRAST, browser  # noqa: F401 - a fixture
 from conftest import run_envdoctor
 from golden import samples
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from images import Image
 
@@ -98,7 +98,6 @@ def test_nothing_in_an_environment_begins_an_element(text):
     assert all(name in {"class", "href", "rel"} for tag in links for name in tag[1:])
 
 
-@settings(max_examples=25)
 @given(text=st.text(max_size=40))
 def test_whatever_a_report_says_is_a_page(text):
     page = html.render(about(text))

@@ -86,7 +86,7 @@ def test_nothing_from_outside_drives_the_terminal(nasty):
         assert all(row.isprintable() for row in text.split("\n"))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     rules=st.integers(0, 60), each=st.integers(1, 50), long=st.integers(1, 400), width=st.integers(40, 200),
     lines=st.integers(20, 200), unknown=st.integers(0, 30), explained=st.booleans(),

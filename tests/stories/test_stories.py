@@ -53,6 +53,7 @@ def outcomes(shared):
     return of
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize(
     "story",
     [one if one in MEASURED else pytest.param(one, marks=pytest.mark.trials) for one in stories.STORIES],

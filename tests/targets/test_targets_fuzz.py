@@ -9,7 +9,7 @@ import sys
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from envdoctor.errors import EnvdoctorError
@@ -43,8 +43,6 @@ SEEDS = {
     "conda-lock.yml": "conda/conda-lock.yml",
     "requirements.txt": "piptools/requirements-hashed.txt",
 }
-EXAMPLES = int(os.environ.get("ENVDOCTOR_FUZZ_EXAMPLES", "40"))
-QUIET = settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
 
 def survive(folder, name, data):
@@ -85,14 +83,12 @@ def survive(folder, name, data):
 @example(data=b"-r requirements.txt\n-c requirements.txt")
 @example(data=b"-r .")
 @example(data=b"-e\n-r\n--hash")
-@QUIET
 def test_any_bytes(tmp_path, name, data):
     survive(tmp_path, name, data)
 
 
 @pytest.mark.parametrize("name", NAMES)
 @given(text=st.text(alphabet="abz019.-_=<>!~;,@#[]{}()\"'\\/:*&\n \t$é", max_size=200))
-@QUIET
 def test_any_text(tmp_path, name, text):
     survive(tmp_path, name, text.encode())
 
@@ -101,7 +97,6 @@ def test_any_text(tmp_path, name, text):
 @given(
     cuts=st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 30), st.binary(max_size=6)), min_size=1, max_size=4)
 )
-@QUIET
 def test_damaged_files(tmp_path, name, cuts):
     with open(os.path.join(DATA, SEEDS[name]), "rb") as file:
         data = bytearray(file.read())
@@ -171,7 +166,6 @@ def _places(value, found):
 
 @pytest.mark.parametrize("name", [name for name in SEEDS if name != "requirements.txt"])
 @given(seed=st.integers(0, 2**32), values=st.lists(VALUES, min_size=1, max_size=5))
-@QUIET
 def test_other_values_in_place_of_the_expected(tmp_path, name, seed, values):
     with open(os.path.join(DATA, SEEDS[name]), encoding="utf-8") as file:
         whole = _load(name, file.read())
@@ -224,6 +218,5 @@ LINE = st.lists(st.sampled_from([*PIECES, "\n", " ", "\x0c"]), max_size=25).map(
 @example(text="-r a\n-c ..")
 @example(text="a @ b-1.whl")
 @example(text="//x@y")
-@QUIET
 def test_requirement_lines(tmp_path, text):
     survive(tmp_path, "requirements.txt", text.encode())

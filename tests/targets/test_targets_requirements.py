@@ -324,6 +324,7 @@ def test_long_lines_are_read_in_time_that_grows_with_their_length(tmp_path, text
     assert all(len(note.reason) < 1_000 for note in snapshot.notes)
 
 
+@pytest.mark.trials
 def test_more_lines_than_anybody_needs_are_refused(tmp_path):
     with pytest.raises(ProbeError, match="has more than 20,000 lines, which no environment needs"):
         requirements.snapshot_of(write(tmp_path, "a==1\n" * 20_001))

@@ -5,7 +5,7 @@ import os
 import sys
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from known_facts import OF_METADATA, fact, facts_of
 
@@ -285,7 +285,6 @@ KEYS = st.sampled_from(
 
 
 @given(st.dictionaries(KEYS, JSON) | st.fixed_dictionaries({"packages": st.dictionaries(st.text(), JSON)}))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100)
 def test_any_json_is_read_or_refused(load, document):
     try:
         snapshot = load(document)
@@ -295,7 +294,6 @@ def test_any_json_is_read_or_refused(load, document):
 
 
 @given(st.binary() | st.binary().map(lambda noise: json.dumps(MINIMAL).encode()[:20] + noise))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100)
 def test_any_bytes_are_read_or_refused(load, content):
     with contextlib.suppress(TargetError):
         load(content)

@@ -5,7 +5,7 @@ import os
 import pytest
 import yaml
 from conftest import untraced
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from workshop.rule_texts import CONSUMERS, LINTED, LINTED_CONSUMERS, NASTY, RULE
 
@@ -59,7 +59,6 @@ def test_any_words(words):
     read(" ".join(words))
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, len(RULE)), st.integers(0, 30), st.text(max_size=5))
 def test_a_rule_with_any_part_overwritten(at, length, text):
     read(RULE[:at] + text + RULE[at + length :])
@@ -94,7 +93,6 @@ def as_text(tree):
     return yaml.dump(tree, default_style=None, allow_unicode=True, sort_keys=False)
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=200, deadline=None)
 @given(mutated())
 def test_a_rule_with_any_value_replaced(tree):
     try:
@@ -104,9 +102,6 @@ def test_a_rule_with_any_value_replaced(tree):
     read(text)
 
 
-@settings(
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture], max_examples=60, deadline=None
-)
 @given(tree=mutated())
 def test_lint_of_a_rule_with_any_value_replaced(tree, tmp_path):
     path = tmp_path / "left-breaks-right.yaml"

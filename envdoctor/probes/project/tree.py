@@ -41,6 +41,7 @@ class Files:
         self._unread: dict[str, str] = {}
         self._kept: _Kept | None = None
         self._names: list[str] | None = None
+        self._sources: list[str] | None = None
 
     @classmethod
     def at(cls, directory: str, limits: walk.Limits | None = None) -> Self:
@@ -58,6 +59,22 @@ class Files:
         if self._names is None:
             self._names = sorted(self._source.names())
         return self._names
+
+    def sources(self) -> list[str]:
+        """The files of Python source: modules, and programs without a suffix whose first line names Python."""
+        if self._sources is None:
+            self._sources = [name for name in self.files() if walk.is_module(name) or self._is_script(name)]
+        return self._sources
+
+    def code(self) -> list[str]:
+        """The files of Python source, and notebooks."""
+        return [*self.sources(), *(name for name in self.files() if walk.is_notebook(name))]
+
+    def _is_script(self, name: str) -> bool:
+        if "." in name.rpartition("/")[2] or not self._source.is_program(name):
+            return False
+        first = self.read(name).partition(b"\n")[0]
+        return first[:2] == b"#!" and b"python" in first
 
     @property
     def gaps(self) -> list[str]:
@@ -147,6 +164,9 @@ class _Disk:
             raise UnreadError(listing.unread.get(name, "it is not one of the project's files"))
         return regular_files.content(listing.paths[name], limit)
 
+    def is_program(self, name: str) -> bool:
+        return os.access(self._list().paths[name], os.X_OK)
+
     def is_file(self, name: str) -> bool:
         return os.path.isfile(os.path.join(self._directory, name))
 
@@ -179,6 +199,9 @@ class _Memory:
             raise UnreadError(f"it has {len(self._files[name])} bytes, and more than {limit} are not read")
         return self._files[name]
 
+    def is_program(self, name: str) -> bool:
+        return self._files[name].startswith(b"#!")
+
     def is_file(self, name: str) -> bool:
         return name in self._files
 
@@ -198,7 +221,7 @@ class _Kept:
         pieces: list[bytes] = []
         size = 0
         deadline = time.monotonic() + _SECONDS
-        for name in filter(walk.is_source, project.files()):
+        for name in project.sources():
             if time.monotonic() > deadline:
                 project.refuse(name, f"reading the project's source took longer than {_SECONDS:g} s")
                 continue

@@ -59,14 +59,19 @@ class Listing(Record):
     gaps: list[str]
 
 
-def is_source(name: str) -> bool:
-    """Whether a name is one of a Python source file."""
+def is_module(name: str) -> bool:
+    """Whether a name is one of a module in Python source."""
     return name.endswith(".py")
 
 
+def is_notebook(name: str) -> bool:
+    """Whether a name is one of a notebook."""
+    return name.endswith(".ipynb")
+
+
 def is_code(name: str) -> bool:
-    """Whether a name is one of a Python source file or of a notebook."""
-    return name.endswith((".py", ".ipynb"))
+    """Whether a name says that the file is Python source or a notebook."""
+    return is_module(name) or is_notebook(name)
 
 
 def is_configuration(name: str) -> bool:

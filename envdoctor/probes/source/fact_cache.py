@@ -15,7 +15,6 @@ import sys
 
 from envdoctor import globs_of_names
 from envdoctor.probes import cache, parallel
-from envdoctor.probes.project.walk import is_code
 from envdoctor.probes.source.file_uses import UnreadableError, exports_of, program_of, uses_of
 
 TYPE_CHECKING = False
@@ -131,7 +130,7 @@ def _content(project: Any) -> str | None:
     digest = hashlib.blake2b(digest_size=16)
     size = 0
     project.kept()  # so that each file is read once
-    for name in filter(is_code, project.files()):
+    for name in project.code():
         data = project.read(name)
         size += len(data)
         digest.update(f"{name}\n{len(data)}\n".encode("utf-8", "surrogatepass"))

@@ -6,6 +6,8 @@ import fnmatch
 import functools
 import re
 
+from envdoctor.probes.project.walk import is_module
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -47,7 +49,7 @@ class Prefilter:
 
     def __init__(self, project: Files) -> None:
         self._project = project
-        names = [name for name in project.files() if name.endswith(".py")]
+        names = filter(is_module, project.files())
         self._own = {name.removeprefix("src/").partition("/")[0].partition(".")[0].encode() for name in names}
         self._files = set(project.mentioning(_IMPORT))
         #: The import statements that contain a word.

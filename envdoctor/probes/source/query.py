@@ -8,6 +8,7 @@ from itertools import starmap
 
 from envdoctor.file_keys import BESIDE, IMPORTED
 from envdoctor.globs_of_names import expression
+from envdoctor.probes.project.walk import is_notebook
 from envdoctor.probes.source import source_text
 from envdoctor.probes.source.abstract_values import PROGRAM, UNWRITTEN
 from envdoctor.probes.source.cross_file import Linker
@@ -41,7 +42,7 @@ class ProjectSource:
 
     def __init__(self, project: Files) -> None:
         self._project = project
-        self._files = [name for name in project.files() if name.endswith(".py")]
+        self._files = project.sources()
         self._answers = ProjectFacts(project)
         self._exports: dict[str, dict[str, Any]] = {}
         self._programs: dict[str, dict[str, Any]] = {}
@@ -83,7 +84,7 @@ class ProjectSource:
 
     def _mentioning(self, patterns: Iterable[str]) -> dict[str, list[str]]:
         """The files in which each pattern may match."""
-        notebooks = [(name, self._text(name).source) for name in self._project.files() if name.endswith(".ipynb")]
+        notebooks = [(name, self._text(name).source) for name in self._project.files() if is_notebook(name)]
         found = {}
         for pattern in patterns:
             segments = [one for one in glob_of(pattern).split(".") if one not in UNWRITTEN]

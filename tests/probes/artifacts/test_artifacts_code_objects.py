@@ -63,6 +63,7 @@ def walked(data):
     return made, notes
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize(("version", "release"), CELLS)
 def test_the_python_that_wrote_a_function_is_never_ruled_out(version, release, make_environment, tmp_path):
     python = make_environment(interpreters.need(version), f"cloudpickle=={release}") / "bin" / "python"

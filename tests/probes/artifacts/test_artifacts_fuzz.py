@@ -5,20 +5,17 @@ import bz2
 import gzip
 import io
 import json
-import os
 import pathlib
 import pickle
 import random
 import zipfile
 
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from envdoctor.probes.artifacts import code_objects, files
 from envdoctor.probes.artifacts.streams import BrokenError, Budget, StrangeError
 
-EXAMPLES = int(os.environ.get("ENVDOCTOR_FUZZ_EXAMPLES", "60"))
-QUIET = settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 NAMES = ["model.pkl", "model.joblib", "model.zip", "model.npz", "model"]
 
 
@@ -126,13 +123,11 @@ def test_the_seeds_are_what_they_say():
     assert kinds == ["pickle"] * 9 + ["npy", *agents, "torch", "npz", "keras"]
 
 
-@QUIET
 @given(data=mutated(), name=st.sampled_from(NAMES))
 def test_mutated_files(data, name):
     survive(data, name)
 
 
-@QUIET
 @given(data=st.binary(max_size=400), name=st.sampled_from(NAMES))
 @example(data=b"\x80\x04(", name="model.pkl")
 @example(data=b"PK\x05\x06" + b"\xff" * 18, name="model.zip")
@@ -141,7 +136,6 @@ def test_any_bytes(data, name):
     survive(b"\x80\x04" + data, name)
 
 
-@QUIET
 @given(
     st.lists(
         st.sampled_from(
@@ -154,7 +148,6 @@ def test_instructions_in_any_order(numbers):
     survive(b"\x80\x04" + bytes(numbers) + b".", "model.pkl")
 
 
-@QUIET
 @given(code=st.binary(max_size=60), count=st.sampled_from([15, 16, 18]), lines=st.binary(max_size=8))
 def test_any_bytecode(code, count, lines):
     integers = [1] * (5 if count == 15 else 6)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 import yaml
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from envdoctor.facts import CONFIG, Answer
@@ -160,7 +160,6 @@ TREES = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(tree=TREES, indent=st.sampled_from([None, 1]))
 @example(tree='"', indent=None)
 def test_json_says_what_the_parser_builds(tree, indent):
@@ -170,7 +169,6 @@ def test_json_says_what_the_parser_builds(tree, indent):
     assert all(1 <= line <= text.count("\n") + 1 for _, _, line in read)
 
 
-@settings(deadline=None)
 @given(tree=st.dictionaries(KEYS, TREES, max_size=3))
 def test_yaml_says_what_the_safe_loader_builds(tree):
     for style in (None, True, False):
@@ -364,7 +362,6 @@ def test_escaped_keys_are_found_in_many_files():
 
 
 @pytest.mark.skipif(not hasattr(yaml, "CSafeLoader"), reason="needs PyYAML with its C library")
-@settings(deadline=None)
 @given(text=st.text(st.sampled_from("ab:-[]{}?&*!|>'\"#%@, \n\t1.<~"), max_size=60))
 def test_any_text_is_read_or_refused(text):
     data = text.encode()
@@ -373,7 +370,6 @@ def test_any_text_is_read_or_refused(text):
         assert gap or all(isinstance(path, str) and (line is None or line >= 1) for path, _, line in read)
 
 
-@settings(deadline=None)
 @given(data=st.binary(max_size=200))
 def test_any_bytes_are_read_or_refused(data):
     for reader in (config_yaml.read, config_text.toml, config_text.json, config_text.ini, config_text.env):
@@ -392,6 +388,7 @@ def test_the_python_loader_reads_alike():
     assert "deeper than 100" in done.stdout
 
 
+@pytest.mark.trials
 def test_a_document_of_many_values_is_searched_for_what_is_asked():
     merges = [[f"a{number}", f"b{number}"] for number in range(80_000)]
     project = Project.of({"m/tokenizer.json": json.dumps({"model": {"merges": merges}})})

@@ -3,7 +3,7 @@
 import runpy
 
 import pytest
-from hypothesis import given, reject, settings
+from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from envdoctor.facts import CONFIG
@@ -82,6 +82,7 @@ def test_what_cannot_be_read_is_said(text, gap):
     assert said.startswith(gap)
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize("doubled", ["x = x + x", "x = [x, x]", "x += x", "x.extend(x)", "x = {'a': x, 'b': x}"])
 def test_settings_that_double_themselves_come_to_an_end(doubled):
     for first in ("x = ['a']\n", "x = [[]]\n"):
@@ -90,6 +91,7 @@ def test_settings_that_double_themselves_come_to_an_end(doubled):
         assert len(read) <= 300_000
 
 
+@pytest.mark.trials
 def test_tens_of_thousands_of_settings_are_read():
     one = "".join(f"x{number} = 1\nd['k{number}'] = 1\n" for number in range(40_000))
     read, gap = python(one.encode())
@@ -136,7 +138,6 @@ def scalars(value, path):
     return {path: value}
 
 
-@settings(max_examples=40)
 @given(st.lists(st.tuples(st.sampled_from(["x", "y", "x['a']", "x['b']['c']"]), VALUES), max_size=5))
 def test_it_reads_what_running_the_module_leaves(tmp_path_factory, assigned):
     text = "x = {'b': {}}\n" + "".join(f"{name} = {value!r}\n" for name, value in assigned)

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from envdoctor.probes.project import Project
@@ -52,7 +52,6 @@ def repository(tmp_path_factory):
 
 
 @needs_git
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(top=PATTERNS, signs=NEGATIVE, below=PATTERNS, excluded=PATTERNS)
 @example(top=[], signs=[""], below=[], excluded=["a**/**/b"])
 @example(top=[], signs=[""], below=[], excluded=["/**\\/**"])
@@ -177,6 +176,5 @@ def test_what_is_in_the_index_is_not_ignored(tmp_path, version):
 
 
 @given(data=st.binary(max_size=300), version=st.integers(1, 5), count=st.integers(0, 2**32 - 1))
-@settings(deadline=None)
 def test_any_index_is_read_or_passed_over(data, version, count):
     tracked(b"DIRC" + version.to_bytes(4, "big") + count.to_bytes(4, "big") + data)

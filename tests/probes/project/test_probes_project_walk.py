@@ -39,6 +39,20 @@ def test_lists_files_sorted_and_reads_them(tmp_path):
     assert project.gaps == []
 
 
+@posix
+def test_a_program_without_a_suffix_is_source_where_it_says_so(tmp_path):
+    for name, first in (
+        ("bin/run", "#!/usr/bin/env python3"),
+        ("shell", "#!/bin/sh"),
+        ("text", ""),
+        ("kept", "#!/usr/bin/python"),
+    ):
+        put(tmp_path, name, f"{first}\nimport json\njson.loads('1')\n").chmod(0o644 if name == "kept" else 0o755)
+    project = Project.at(str(tmp_path))
+    assert project.sources() == ["bin/run"]
+    assert [(one["file"], one["line"]) for one in project.ask(SOURCE, "json.loads").found] == [("bin/run", 3)]
+
+
 def test_reads_nothing_before_the_first_question(tmp_path):
     project = Project.at(str(tmp_path / "not-there-yet"))
     put(tmp_path, "not-there-yet/main.py")

@@ -5,7 +5,7 @@ import json
 
 import pytest
 from conftest import untraced
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from envdoctor.probes.project import Project
@@ -79,7 +79,6 @@ PROGRAMS = st.lists(st.recursive(SIMPLE | FUNCTIONS, blocks, max_leaves=6), min_
 PATTERNS = st.sampled_from(["a.b", "a.y", "a.**.y", "**.y", "b.C", "**.C", "a.**", "b.*", "a.b.c", "**.f", "a.?", "**"])
 
 
-@settings(max_examples=60, deadline=None)
 @given(PROGRAMS)
 @example("def f(x=1):\n  return ((f(a, *a, k=a, **a)) for a, x in (a) if x)")  # a generator of what gives itself
 def test_programs(source):
@@ -101,7 +100,6 @@ def test_programs(source):
             assert set(argument) <= told | {"lacks", "results", "parameter", "runs"}
 
 
-@settings(max_examples=60, deadline=None)
 @given(PROGRAMS, st.lists(PATTERNS, min_size=1, max_size=4, unique=True))
 def test_what_is_announced_is_answered_alike(source, patterns):
     try:

@@ -256,6 +256,7 @@ def test_an_unrelated_encoding_is_read():
     assert (use["line"], use["arguments"][0]["value"]) == (3, "ü")
 
 
+@pytest.mark.trials
 def test_more_nodes_than_are_looked_into():
     project = Project.of({"one.py": "import a\nx = [" + "y," * 450_000 + "]\na.b()"})
     assert uses(project, "a.b") == {"found": [], "gaps": ["one.py is not scanned: it is too large"]}
