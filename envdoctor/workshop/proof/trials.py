@@ -59,7 +59,8 @@ class Trial(Record):
     ``kind`` is ``bad``, ``good``, ``remedy`` or ``severity``; ``measured`` is one that no cell states. ``writer`` is
     another environment, in which ``write`` is run first, in the same directory. ``prepare`` is run in the place before
     anything else is done there. ``installs`` names what of the place the trial itself installs, with ``constraints``
-    where it is built. ``examines`` is the kind of defect that envdoctor looks for, and ``finding`` what it finds.
+    where it is built. ``machine`` has what the trial needs of the machine. ``examines`` is the kind of defect that
+    envdoctor looks for, and ``finding`` what it finds.
 
     ``raises`` is the failure that is stated, ``recorded`` where a trial that cannot be built was seen instead, and
     ``unbuildable`` why it is not even tried.
@@ -79,6 +80,7 @@ class Trial(Record):
     prepare: str | None = None
     installs: Sequence[str] = ()
     constraints: Sequence[str] = ()
+    machine: Mapping[str, str] = {}
     examines: str | None = None
     finding: Mapping[str, str] | None = None
     raises: str | None = None
@@ -107,7 +109,7 @@ _NOT_RUN = {"rule", "name", "kind", "raises", "recorded", "unbuildable", "consum
 #: What most trials do not have; where it is not said, a trial keeps the name that it had before there was such a thing.
 _SELDOM = {
     "together", "needs", "prepare", "installs", "constraints", "examines", "applies", "brief", "wheels", "loose",
-    "locked", "until",
+    "locked", "until", "machine",
 }  # fmt: skip
 
 
@@ -152,6 +154,7 @@ def of_cell(rule: Rule, kind: str, name: str, cell: Cell) -> Iterator[Trial]:
             writer=_place({"python": cell.get("python", ""), **writer}) if writer is not None else None,
             prepare=cell.get("prepare"),
             installs=[fill(name, names) for name in rule.proof.get("installs", ())],
+            machine=_of_machine(cell),
             examines=rule.when.get("installed"),
             finding=cell.get("finding"),
             raises=cell.get("raises"),
@@ -206,6 +209,12 @@ def _unbuildable(rule: Rule, cell: Cell) -> str | None:
         return "it has no script"
     stated = _stated_of_machine(cell)
     return f"it states {' and '.join(stated)}, which the laboratory cannot set" if stated else None
+
+
+def _of_machine(cell: Cell) -> dict[str, str]:
+    """What a cell states of its machine that no environment brings: libraries, and programs that are there."""
+    present = {name: state for name, state in cell.get("programs", {}).items() if state == "present"}
+    return {**cell.get("libraries", {}), **present}
 
 
 def _stated_of_machine(cell: Cell) -> list[str]:

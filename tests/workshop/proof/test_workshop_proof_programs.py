@@ -6,6 +6,9 @@ import os
 import pytest
 from workshop.laboratory import PYTHON, laboratory, wheel
 
+from envdoctor.rulebase.syntax import parse
+from envdoctor.workshop.proof.trials import plan
+
 pytestmark = [pytest.mark.trials, pytest.mark.skipif(os.name == "nt", reason="there is no sh")]
 
 RULE = """\
@@ -40,3 +43,14 @@ def test_a_program_is_hidden_and_one_that_is_not_here_is_not_run(tmp_path):
     assert trials["bad 1"]["symptom"] == "FileNotFoundError: [Errno 2] No such file or directory: 'sh'", done.stdout
     assert trials["good 1"]["verdict"] == "agrees"
     assert trials["good 2"]["reason"] == "it states no-such-tool present, which the laboratory cannot set"
+
+
+def test_a_trial_is_another_where_the_machine_has_what_it_lacked():
+    cell = f'{{python: "{PYTHON}", packages: {{lib: "1.0"}}, libraries: {{libtool: missing}}}}'
+    text = RULE.format(python=PYTHON).replace("program: {sh: missing}", "library: {libtool: missing}")
+    proof = f"  bad: [{cell}]\n  good: [{cell.replace('missing', 'present')}]\n"
+    rule, complaints = parse(text[: text.index("  bad:")] + proof, "rules/lib-needs-tool.yaml", {})
+    assert complaints == []
+    lacking, having = plan(rule, {}, [])
+    assert lacking.place == having.place
+    assert lacking.key() != having.key()
