@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import re
+from collections import defaultdict
 from typing import Any, NamedTuple
 
 from envdoctor.linker.history import shipped
@@ -96,20 +98,24 @@ def settings(project: Project, known: Mapping[str, Any]) -> Iterator[Setting]:
 
 def _in_configuration(project: Project, entries: Iterable[Mapping[str, Any]]) -> Iterator[Setting]:
     """Those that are values of keys of configuration files."""
+    beside = functools.cache(lambda file: _keys_below(project, file))
     for entry in entries:
         for one in project.configuration((entry["file"], entry["key"])).found:
             if isinstance(one["value"], str) and _DOTTED.fullmatch(one["value"]):
-                keywords = _beside(project, one["file"], one["key"]) if "apart" in entry else []
-                given = [name for name in keywords if name not in entry["apart"]]
+                keywords = beside(one["file"])[one["key"].rpartition(".")[0]] if "apart" in entry else set()
+                given = sorted(name for name in keywords if name not in entry["apart"])
                 yield Setting(one["value"], one["file"], one["line"] or 0, sure=False, keywords=given)
 
 
-def _beside(project: Project, file: str, key: str) -> list[str]:
-    """The keys beside one of a file, without those that begin with an underscore."""
-    around, dot, _ = key.rpartition(".")
-    every = (one["key"] for one in project.configuration((file, "**")).found)
-    names = (one[len(around + dot) :].partition(".")[0] for one in every if one.startswith(around + dot))
-    return sorted({name for name in names if name.isidentifier() and name[0] != "_"})
+def _keys_below(project: Project, file: str) -> dict[str, set[str]]:
+    """The keys of a file by the key that they are below, without those that begin with an underscore."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for one in project.configuration((file, "**")).found:
+        parts = one["key"].split(".")
+        for level, name in enumerate(parts):
+            if name.isidentifier() and name[0] != "_":
+                found[".".join(parts[:level])].add(name)
+    return found
 
 
 def _in_assignments(project: Project, entries: Iterable[Mapping[str, Any]]) -> Iterator[Setting]:
