@@ -119,8 +119,8 @@ def checked(paths: Sequence[str], words: Mapping[str, Any]) -> tuple[list[Rule],
     return [rule for rule in rules if rule.path not in unsafe], [*complaints, *unbounded]
 
 
-def compile_directory(folder: str, *, silent: bool = False, own: bool = False) -> bytes:
-    """The compiled rule base of a directory, of which all has to be well formed; see :func:`.compile.compile_rules`.
+def compile_directory(folder: str, *, own: bool = False) -> tuple[bytes, bytes]:
+    """The compiled rule bases of a directory, of which all has to be well formed; see :func:`.compile.compile_rules`.
 
     Raises :class:`RuleError` with all complaints where a rule is not well formed, or has an expression that could keep
     a search busy for ever.
@@ -129,7 +129,8 @@ def compile_directory(folder: str, *, silent: bool = False, own: bool = False) -
     rules, complaints = checked(directory(folder).rules, known)
     if complaints:
         raise RuleError("the rules could not be compiled:\n  " + "\n  ".join(map(str, complaints)))
-    return pack(compile_rules(rules, known, _proofs(rules), own=own)[silent], folder)
+    asked, silent = compile_rules(rules, known, _proofs(rules), own=own)
+    return pack(asked, folder), pack(silent, folder)
 
 
 def _proofs(rules: Iterable[Rule]) -> dict[str, Any]:

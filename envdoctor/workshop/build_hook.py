@@ -23,9 +23,10 @@ class RulesHook(BuildHookInterface[Any]):
             from envdoctor.rulebase.reader import compile_directory, compile_words
 
             rules = os.path.join(self.root, "rules")
+            asked, silent = compile_directory(rules)
             compiled = {
-                "rules.idx": compile_directory(rules),
-                "silent.idx": compile_directory(rules, silent=True),
+                "rules.idx": asked,
+                "silent.idx": silent,
                 "words.json": compile_words(os.path.join(rules, "vocabulary.yaml")),
             }
         finally:

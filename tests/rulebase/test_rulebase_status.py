@@ -43,8 +43,8 @@ def rules(tmp_path):
     return folder
 
 
-def found(rules, **options):
-    findings, _ = diagnose(SNAPSHOT, [from_bytes(compile_directory(str(rules), **options), "rules")])
+def found(rules, *, silent=False, own=False):
+    findings, _ = diagnose(SNAPSHOT, [from_bytes(compile_directory(str(rules), own=own)[silent], "rules")])
     return [(one.rule, one.severity, one.status, one.proof) for one in findings]
 
 
@@ -71,7 +71,7 @@ def test_a_user_answers_for_rules_of_their_own(rules):
 def test_candidates_stand_in_a_base_of_their_own_and_retired_rules_never_hold(rules):
     assert found(rules, silent=True) == [("left-lead", "warning", "candidate", "unproven")]
     assert found(rules, silent=True, own=True) == [("left-lead", "warning", "candidate", "unproven")]
-    index = from_bytes(compile_directory(str(rules), silent=True), "rules")
+    index = from_bytes(compile_directory(str(rules))[1], "rules")
     assert (index.rules, {index.texts(one)["id"] for one in index.all()}) == (1, {"left-lead", "left-was-wrong"})
 
 
@@ -115,7 +115,7 @@ def test_the_list_and_one_rule_show_statuses(rules, capsys):
 
 
 def test_a_demoted_rule_shows_what_it_states(tmp_path, capsys, rules):
-    told = from_bytes(compile_directory(str(rules)), "rules")
+    told = from_bytes(compile_directory(str(rules))[0], "rules")
     (texts,) = (told.texts(one) for one in told.all())
     assert (texts["severity"], texts["stated"]) == ("warning", "error")
 
@@ -186,7 +186,7 @@ def test_an_ordinary_run_does_not_open_what_is_silent(installed):
 @pytest.mark.trials
 def test_no_shipped_rule_is_louder_than_its_proof():
     with untraced():
-        index = from_bytes(compile_directory(str(Path(CHECKOUT, "rules"))), "rules")
+        index = from_bytes(compile_directory(str(Path(CHECKOUT, "rules")))[0], "rules")
     shipped = [index.texts(entry) for entry in index.all()]
     assert {one["status"] for one in shipped} <= {"stable", "reported"}
     assert {one["proof"] for one in shipped if one["severity"] == "error" and "installed" not in one["facts"]} == {
