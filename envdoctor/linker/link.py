@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from envdoctor.linker.binaries import Binaries
     from envdoctor.model import Distribution, Report
 
+#: About how much source a module has that is reached, in characters.
+_OF_A_MODULE = 1_500
+
 
 def link(
     distributions: Iterable[Distribution],
@@ -134,8 +137,9 @@ def _missing(
         found += Overrides(world, hooks.get("dispatch", ())).all(reach.ways)
         return [*found, *StubNumbers(world).all(reach.ways)]
 
-    (rows, search.unknown, search.asked), words = parallel.apart([referred, lost])
-    missing: list[Missing] = [one for some in parallel.apart([called, inherited]) for one in some]
+    weight = len(reach.ways) * _OF_A_MODULE
+    (rows, search.unknown, search.asked), words = parallel.apart([referred, lost], weight)
+    missing: list[Missing] = [one for some in parallel.apart([called, inherited], weight) for one in some]
     known = {(one.file, one.line) for one in missing}
     return [*missing, *(one for one in words if (one.file, one.line) not in known)]
 

@@ -43,14 +43,16 @@ def each(weights: Sequence[int], work: Callable[[int], bytes]) -> dict[int, byte
     return done
 
 
-def apart(works: Sequence[Callable[[], Any]]) -> list[Any]:
+def apart(works: Sequence[Callable[[], Any]], weight: int) -> list[Any]:
     """What each of some works returns, at the same time where this process can fork, in processes that end with it.
+
+    ``weight`` is the source that they are about, in characters: they are done one after the other where it is small.
 
     Each begins with what this process has, which learns nothing but what they return. What a lost process leaves undone
     is done here.
     """
     forked = []
-    for at in range(len(works)) if _processes(WORTH_SHARING) > 1 else ():
+    for at in range(len(works)) if _processes(weight) > 1 else ():
         queue = _queue([at])
         forked.append(_fork(queue, lambda number: pickle.dumps(works[number]())))
         os.close(queue)

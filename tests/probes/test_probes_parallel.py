@@ -105,7 +105,7 @@ def test_works_that_are_done_apart_leave_nothing_but_what_they_return():
             os._exit(9)
         return "done here"
 
-    (number, kept), *rest = parallel.apart([one, other])
+    (number, kept), *rest = parallel.apart([one, other], parallel.WORTH_SHARING)
 
     assert (kept, rest) == ({"kept": (1, "a")}, ["done here"])
     assert (number == here) is bool(seen)
@@ -114,10 +114,11 @@ def test_works_that_are_done_apart_leave_nothing_but_what_they_return():
 @forks
 def test_works_are_done_apart_where_there_are_two_cores(monkeypatch):
     monkeypatch.setattr(parallel.os, "sched_getaffinity", lambda _: {0, 1})
-    numbers = parallel.apart([os.getpid, os.getpid])
+    numbers = parallel.apart([os.getpid, os.getpid], parallel.WORTH_SHARING)
     assert len({os.getpid(), *numbers}) == 3
+    assert parallel.apart([os.getpid, os.getpid], parallel.WORTH_SHARING - 1) == [os.getpid()] * 2
 
 
 def test_what_goes_wrong_apart_is_raised_here():
     with pytest.raises(ZeroDivisionError):
-        parallel.apart([lambda: 1 // 0, lambda: 1])
+        parallel.apart([lambda: 1 // 0, lambda: 1], parallel.WORTH_SHARING)
