@@ -156,6 +156,17 @@ class TestSource:
         assert verdict(when, {"source": [use(arguments=[given])]})[0] is expected
         assert verdict(when, {"source": [use(keywords={"hosts": given})]})[0] is expected
 
+    @pytest.mark.parametrize(("given", "expected"), [
+        (argument(entries={"a": argument("constant", value=1), "b": argument("list")}), True),
+        (argument(entries={"a": argument("constant", value=1)}), False),
+        (argument(entries={}, open=True), False),
+        (argument("list"), False),
+    ])  # fmt: skip
+    def test_each_entry_of_a_dictionary_may_be_tested(self, given, expected):
+        when = {"source": {"calls": ["f"], "arguments": [{"at": 1, "name": "mapping.*", "is": ["list"]}]}}
+        assert verdict(when, {"source": [use(arguments=[argument(), given])]})[0] is expected
+        assert verdict(when, {"source": [use(keywords={"mapping": given})]})[0] is expected
+
     def test_one_certain_use_settles_it(self):
         when = {"source": {"calls": ["f"], "arguments": [{"at": 0, "is": ["lambda"]}]}}
         assert verdict(when, {"source": [use(open=True), use(arguments=[argument("lambda")])]})[0] is True
