@@ -63,7 +63,9 @@ def shadows(project: Files) -> list[Shadow]:
         if hiding and _holds_scripts(project, directory, by_directory, {file for _, file in hiding}):
             for module, file in hiding:
                 lacks = lacking(project, module, file, _readers(directory, by_directory))
-                found.append({"module": module, "file": file, **({"lacks": lacks} if lacks else {})})
+                found.append({"module": module, "file": file})
+                if lacks:
+                    found[-1]["lacks"] = lacks
                 if module in VARYING:
                     found[-1]["varies"] = True
     return found
