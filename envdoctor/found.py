@@ -23,11 +23,21 @@ class LocalModule(TypedDict):
     namespace: bool
 
 
-class Shadow(TypedDict):
+class Hiding(TypedDict):
     """A file of a project, and the module that it hides."""
 
     module: str
     file: str
+
+
+class Shadow(Hiding, total=False):
+    """Of it, ``lacks`` are names that the project takes of the module and the file does not have.
+
+    Where the module ``varies``, some interpreters have it built in, or do not have it.
+    """
+
+    lacks: list[str]
+    varies: bool
 
 
 class Manager(TypedDict, total=False):

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: The tests that an argument does not pass whose value the code chooses by the release that there is.
 _OF_RELEASES = {"made-by", "not-made-by", "names", "equals", "matches", "differs"}
+#: In the place of an entry: each of them.
+_EVERY = "*"
 #: In the place of what follows a beginning: no expression matches the end of the text before it.
 _REST = "\0"
 
@@ -45,12 +47,12 @@ def passes(use: Use, tests: Mapping[str, Any]) -> Verdict:
         return False
     verdict: Verdict = None if None in given else True
     for test in tests.get("arguments", ()):
-        argument = argument_of(use, test)
-        if argument is None:
+        arguments = arguments_of(use, test)
+        if not arguments:
             if not use.get("open"):
                 return False
             verdict = None
-        elif not _fits(argument, test):
+        elif not any(_fits(one, test) for one in arguments):
             return False
     return verdict
 
@@ -77,6 +79,15 @@ def argument_of(use: Use, test: Mapping[str, Any]) -> Argument | None:
         use["arguments"][at] if at is not None and at < len(use["arguments"]) else None
     )
     return found.get("entries", {}).get(entry) if found and entry else found
+
+
+def arguments_of(use: Use, test: Mapping[str, Any]) -> Sequence[Argument]:
+    """The argument that a test names, or each entry of a dictionary: ``mapping.*``."""
+    name, _, entry = test.get("name", "").partition(".")
+    found = argument_of(use, {**test, "name": name} if entry == _EVERY else test)
+    if entry == _EVERY:
+        return [*found.get("entries", {}).values()] if found else []
+    return [found] if found else []
 
 
 def _fits(argument: Argument, test: Mapping[str, Any]) -> bool:

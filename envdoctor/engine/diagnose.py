@@ -5,7 +5,7 @@ from __future__ import annotations
 from envdoctor.engine.evaluate import holds, matches
 from envdoctor.engine.metadata_conflicts import Requirements
 from envdoctor.engine.questions import questions
-from envdoctor.engine.trace import Trace
+from envdoctor.engine.trace import LESS, Trace
 from envdoctor.facts import OF_PROCESS, OF_PROJECT, PROJECT
 from envdoctor.model import SEVERITIES, Action, Finding, Remedy, UnknownFact
 
@@ -92,7 +92,7 @@ def finding(texts: Mapping[str, Any], match: Match, snapshot: Snapshot, missed: 
     optional = [one for one in _packages(texts, match) if one in snapshot.packages and snapshot.packages[one].optional]
     return Finding(
         rule=texts["id"],
-        severity=_severity(texts, match, less=bool(optional)),
+        severity=_severity(texts, match, less=bool(optional) or LESS in match.names),
         impact=texts["impact"],
         title=said(texts["title"], names),
         why=said(texts["why"], names) + (_OPTIONAL.format(optional[0]) if optional else ""),

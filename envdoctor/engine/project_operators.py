@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from envdoctor.engine.argument_tests import argument_of, equal, matched, matches_any, may_be_shown, passes, travels
+from envdoctor.engine.trace import LESS
 from envdoctor.engine.versions import within
-from envdoctor.facts import ARTIFACT, CONFIG, SHADOWS, SOURCE
+from envdoctor.facts import ARTIFACT, CONFIG, MODULE, SHADOWS, SOURCE
 from envdoctor.file_keys import IMPORTED, source_key
 from envdoctor.model import Location, Unknown
 
@@ -288,13 +289,21 @@ def _held(one: Artifact, places: Sequence[str] | None) -> Iterator[tuple[str, st
 
 
 def shadowed(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
-    """Whether files of the project hide modules; each makes a finding."""
-    found, whole = answers(SHADOWS, condition[1], snapshot, trace)
+    """Whether files of the project hide modules; each makes a finding, a lesser one where no name is known to lack."""
+    answered, whole = answers(SHADOWS, condition[1], snapshot, trace)
+    found = [one for one in answered if not one.get("varies") or _is_a_file(one["module"], snapshot)]
     for one in found:
-        name = one["module"]
-        said = f"{one['file']} of the project"
-        trace.split([(f"module.{name}", said, Location(one["file"]))], {"module": name, "file": one["file"]})
+        name, lacks = one["module"], one.get("lacks")
+        said = f"{one['file']} of the project" + (f", without {', '.join(lacks[:3])}" if lacks else "")
+        names = {"module": name, "file": one["file"], **({} if lacks else {LESS: "nothing is known to be missed"})}
+        trace.split([(f"module.{name}", said, Location(one["file"]))], names)
     return True if found else False if whole else None
+
+
+def _is_a_file(module: str, snapshot: Snapshot) -> bool:
+    """Whether the interpreter imports a module of its library from a file."""
+    known = snapshot.facts.ask(MODULE, module)
+    return isinstance(known, dict) and known["kind"] == "standard-library" and bool(known.get("origin"))
 
 
 def imports_of(file: str) -> str:

@@ -109,6 +109,15 @@ def source(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
                 yield kinds.SOURCE, imports_of(use["file"])
 
 
+def shadowed(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
+    """The files that hide modules; and whether the interpreter has a file of those that some have built in."""
+    yield kinds.SHADOWS, condition[1]
+    answer = snapshot.facts.ask(kinds.SHADOWS, condition[1])
+    for one in () if answer is None or isinstance(answer, Unknown) else answer.found:
+        if one.get("varies"):
+            yield kinds.MODULE, one["module"]
+
+
 def worker(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
     """The calls that start workers."""
     from envdoctor.engine.workers import asked

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+#: The name by which a case says that it is one severity less than its rule.
+LESS = "less"
+
+
 class Trace:
     """The basis of an evaluation: the evidence of what is true, and ``(fact, reason)`` of what is unknown.
 

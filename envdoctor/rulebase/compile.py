@@ -8,7 +8,8 @@ from typing import Any
 from envdoctor.engine.index import MAGIC, NEVER, OF_NOTHING, bucket_of
 from envdoctor.engine.installed_requirements import normalise, parse
 from envdoctor.engine.versions import intervals
-from envdoctor.facts import KINDS, OPERATORS
+from envdoctor.facts import KINDS, MODULE, OPERATORS, SHADOWS
+from envdoctor.probes.project.shadows import VARYING
 from envdoctor.rulebase import record
 from envdoctor.rulebase import status as statuses
 from envdoctor.rulebase.compile_condition import asks, compile_condition, kinds, leaves_of, named
@@ -218,6 +219,8 @@ def _wanted(rules: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
         for leaf in _all_leaves(rule):
             if leaf and leaf[0] in wanted:
                 wanted[leaf[0]].add(leaf[1])
+            elif leaf and leaf[0] == SHADOWS.called:
+                wanted[MODULE.name].update(VARYING)
     return {kind: sorted(keys) for kind, keys in wanted.items()}
 
 

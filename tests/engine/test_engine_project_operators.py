@@ -10,7 +10,7 @@ from envdoctor.engine.project_operators import imports_of, replacement
 from envdoctor.engine.questions import questions
 from envdoctor.engine.start_method import asked as settles
 from envdoctor.engine.start_method import in_use
-from envdoctor.engine.trace import Trace
+from envdoctor.engine.trace import LESS, Trace
 from envdoctor.facts import Answer
 from envdoctor.model import Snapshot, Unknown
 from envdoctor.probes import answered
@@ -156,6 +156,17 @@ class TestSource:
         assert verdict(when, {"source": [use(arguments=[given])]})[0] is expected
         assert verdict(when, {"source": [use(keywords={"hosts": given})]})[0] is expected
 
+    @pytest.mark.parametrize(("given", "expected"), [
+        (argument(entries={"a": argument("constant", value=1), "b": argument("list")}), True),
+        (argument(entries={"a": argument("constant", value=1)}), False),
+        (argument(entries={}, open=True), False),
+        (argument("list"), False),
+    ])  # fmt: skip
+    def test_each_entry_of_a_dictionary_may_be_tested(self, given, expected):
+        when = {"source": {"calls": ["f"], "arguments": [{"at": 1, "name": "mapping.*", "is": ["list"]}]}}
+        assert verdict(when, {"source": [use(arguments=[argument(), given])]})[0] is expected
+        assert verdict(when, {"source": [use(keywords={"mapping": given})]})[0] is expected
+
     def test_one_certain_use_settles_it(self):
         when = {"source": {"calls": ["f"], "arguments": [{"at": 0, "is": ["lambda"]}]}}
         assert verdict(when, {"source": [use(open=True), use(arguments=[argument("lambda")])]})[0] is True
@@ -241,6 +252,28 @@ def test_each_shadowing_file_makes_a_finding():
     found = matches(compiled, asked(compiled["when"], snapshot({"shadows": hiding})))
     assert [(one.names["module"], one.evidence[0].fact) for one in found] == [
         ("logging", "module.logging"), ("random", "module.random"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("known", "expected"), [
+    ({"kind": "standard-library", "origin": "/lib/lib-dynload/math.so"}, True),
+    ({"kind": "standard-library", "origin": None}, False),
+    ({"kind": "missing", "origin": None}, False),
+    (Unknown(reason="no"), False),
+])  # fmt: skip
+def test_what_varies_is_hidden_where_the_interpreter_has_a_file_of_it(known, expected):
+    answer = Answer(found=[{"module": "math", "file": "math.py", "varies": True}], gaps=[])
+    facts = facts_of({("shadows", "standard-library"): answer, ("module", "math"): known})
+    shot = Snapshot(target={}, python={}, packages={}, facts=facts)
+    assert holds(compile_condition({"shadowed": "standard-library"}, {}), shot, Trace()) is expected
+
+
+def test_a_file_that_lacks_a_name_is_of_the_severity_of_the_rule_any_other_less():
+    compiled = {"when": compile_condition({"shadowed": "standard-library"}, {})}
+    hiding = [{"module": "queue", "file": "queue.py", "lacks": ["Queue"]}, {"module": "random", "file": "random.py"}]
+    found = matches(compiled, asked(compiled["when"], snapshot({"shadows": hiding})))
+    assert [(LESS in one.names, one.evidence[0].value) for one in found] == [
+        (False, "queue.py of the project, without Queue"), (True, "random.py of the project"),
     ]  # fmt: skip
 
 

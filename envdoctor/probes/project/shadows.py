@@ -1,9 +1,9 @@
 """Modules of a project that would be imported instead of others of their name.
 
 A script's own directory comes first on ``sys.path``, so a file beside it hides every module of its name but those that
-are built in, frozen, or loaded before the script begins. A module inside a package hides nothing. A directory counts
-only where it plainly contains a script: the top of the project, and those with a file with a ``__main__`` guard
-or one that does something when it is run. In doubt nothing is said.
+are built in, frozen, or loaded before the script begins; what not every interpreter has as a file varies. A module
+inside a package hides nothing. A directory counts only where it plainly contains a script: the top of the project, and
+those with a file with a ``__main__`` guard or one that does something when it is run. In doubt nothing is said.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 import re
 import sys
 
+from envdoctor.probes.project.shadow_names import lacking
 from envdoctor.probes.syntax import parsed
 
 TYPE_CHECKING = False
@@ -27,11 +28,14 @@ _GUARD = re.compile(rb"^if\b[^\n]{0,40}\b__name__\b[^\n]{0,40}['\"]__main__['\"]
 _LOADED = """
     __future__ __main__ abc codecs encodings genericpath io ntpath os posixpath runpy site stat sysconfig zipimport
 """
-#: Compiled into some interpreters and a file of others.
-_BUILT_IN = """
-    array atexit binascii builtins cmath errno faulthandler fcntl gc grp itertools marshal math mmap msvcrt nt posix pwd
-    pyexpat readline select spwd symtable sys syslog time unicodedata winreg zlib
+#: Compiled into every interpreter.
+_BUILT_IN = "atexit builtins errno faulthandler gc itertools marshal msvcrt nt posix symtable sys time winreg"
+#: Compiled into some interpreters, a file of others, or of newer ones alone: the interpreter tells.
+_VARY = """
+    annotationlib array binascii cmath fcntl grp math mmap pwd pyexpat readline select spwd syslog tomllib unicodedata
+    zlib
 """
+VARYING = frozenset(_VARY.split())
 #: Not in the standard library of every supported Python, or rather programs than libraries.
 _NOT_EVERYWHERE = """
     aifc annotationlib antigravity asynchat asyncore audioop binhex cgi cgitb chunk compression crypt distutils
@@ -57,7 +61,24 @@ def shadows(project: Files) -> list[Shadow]:
     for directory in sorted(by_directory):
         hiding = sorted(_hiding(directory, by_directory, names))
         if hiding and _holds_scripts(project, directory, by_directory, {file for _, file in hiding}):
-            found += [{"module": module, "file": file} for module, file in hiding]
+            for module, file in hiding:
+                lacks = lacking(project, module, file, _readers(directory, by_directory))
+                found.append({"module": module, "file": file})
+                if lacks:
+                    found[-1]["lacks"] = lacks
+                if module in VARYING:
+                    found[-1]["varies"] = True
+    return found
+
+
+def _readers(directory: str, by_directory: dict[str, list[str]]) -> list[str]:
+    """The files of a directory and of the packages in it, which import what it holds."""
+    found, pending = [], [directory]
+    while pending:
+        at = pending.pop()
+        found += by_directory[at]
+        inside = (one for one in by_directory if one and one.rpartition("/")[0] == at and one != at)
+        pending += [one for one in inside if f"{one}/__init__.py" in by_directory[one]]
     return found
 
 
@@ -119,7 +140,8 @@ def _does_something(text: bytes) -> bool:
 def _standard() -> frozenset[str]:
     """The names of standard modules that a file can hide."""
     names: frozenset[str] = getattr(sys, "stdlib_module_names", None) or _listed()
-    return frozenset(name for name in names if name[0] != "_") - _NOT_HIDDEN - set(sys.builtin_module_names)
+    names -= _NOT_HIDDEN | frozenset(sys.builtin_module_names)
+    return frozenset(name for name in names if name[0] != "_") | VARYING
 
 
 def _listed() -> frozenset[str]:

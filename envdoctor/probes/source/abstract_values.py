@@ -28,8 +28,10 @@ ITEM = "__getitem__"
 ASSIGNED = "__setattr__"
 #: And one that what a call returned is taken apart by names: ``data, errors = schema.load(given)``.
 UNPACKED = "__unpack__"
+#: And one that means that something made is asked for a member: ``word in model``.
+CONTAINED = "__contains__"
 #: What no file has to write for it to happen.
-UNWRITTEN = frozenset((CALLED, ITERATED, ITEM, ASSIGNED, UNPACKED))
+UNWRITTEN = frozenset((CALLED, ITERATED, ITEM, ASSIGNED, UNPACKED, CONTAINED))
 
 #: Methods of modules with parameters, and of what is built on them, that return the object itself.
 _GIVES_BACK = {"to", "cpu", "cuda", "eval", "train", "float", "double", "half", "requires_grad_", "append_transform"}

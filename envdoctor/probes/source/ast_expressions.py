@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from envdoctor.probes.source.abstract_values import ASSIGNED, ITERATED, UNPACKED
+from envdoctor.probes.source.abstract_values import ASSIGNED, CONTAINED, ITERATED, UNPACKED
 from envdoctor.probes.source.bindings import (
     ADDED,
     ELEMENT,
@@ -35,6 +35,8 @@ _ADDING = {"append", "add", "appendleft"}
 #: Builtins that iterate over what they are given, and those that do not.
 _ITERATING = {"iter", "list", "tuple", "set", "sorted", "enumerate", "zip", "sum", "min", "max", "any", "all", "dict"}
 _COUNTING = {"range", "len"}
+#: What may be something made, behind ``in``.
+_MAKING = (ast.Name, ast.Attribute, ast.Call)
 #: Methods that change what they belong to.
 _CHANGING = {*_ADDING, "extend", "update", "setdefault", "insert", "pop", "clear", "remove"}
 _SETTING = re.compile(r"(?:set|add|load|register|configure|init|setup|connect|enable|disable)(?:$|_|[A-Z])")
@@ -121,6 +123,12 @@ class Expressions:
     def _subscript(self, node: ast.Subscript, place: Place, stack: list[ast.AST]) -> None:
         if type(node.ctx) is ast.Load:
             place.scope.unwritten.append((node, place))
+        self._push(node, stack)
+
+    def _compare(self, node: ast.Compare, place: Place, stack: list[ast.AST]) -> None:
+        for operator, right in zip(node.ops, node.comparators):
+            if isinstance(operator, (ast.In, ast.NotIn)) and isinstance(right, _MAKING):
+                self._unwritten(right, CONTAINED, place)
         self._push(node, stack)
 
     def _unwritten(self, node: ast.expr, method: str, place: Place) -> None:
@@ -301,4 +309,5 @@ class Expressions:
         ast.DictComp: _comprehension,
         ast.GeneratorExp: _comprehension,
         ast.Subscript: _subscript,
+        ast.Compare: _compare,
     }

@@ -68,7 +68,57 @@ def test_in_doubt_nothing_is_said():
     assert shadows(tests__random="", tests__test_it=SCRIPT) == []
     assert shadows(tools__queue=SCRIPT) == []
     assert shadows(tools__queue="", tools__broken="f(\n") == []
-    assert shadows(distutils="", parser="", test="", math="") == []
+    assert shadows(distutils="", parser="", test="") == []
+
+
+def hidden(**files):
+    return Project.of({f"{name}.py": text for name, text in files.items()}).ask(SHADOWS, "standard-library").found
+
+
+def test_what_some_interpreters_have_built_in_varies():
+    assert hidden(math="", tomllib="", run=SCRIPT) == [
+        {"module": "math", "file": "math.py", "varies": True}, {"module": "tomllib", "file": "tomllib.py", "varies": True},
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("own", "script", "lacks"),
+    [
+        ("KEY = 1\n", "from secrets import KEY\n", None),
+        ("KEY = 1\n", "from secrets import KEY, token_hex\n", ["token_hex"]),
+        ("KEY = 1\n", "import secrets as s\ns.token_hex(), s.KEY\n", ["token_hex"]),
+        ("KEY = 1\n", "def f(secrets):\n  import secrets\n  return secrets.token_hex()\n", None),
+        ("KEY = 1\n", "try:\n  from secrets import token_hex\nexcept ImportError:\n  pass\n", None),
+        ("KEY = 1\n", "import secrets\nif hasattr(secrets, 'token_hex'):\n  secrets.token_hex()\n", None),
+        ("import secrets\nclass Key(secrets.SystemRandom): ...\n", "from secrets import Key\n", ["SystemRandom"]),
+        ("from tokens import *\n", "from secrets import token_hex\n", None),
+        ("def __getattr__(name): ...\n", "from secrets import token_hex\n", None),
+        ("", "print(1)\n", None),
+        ("def f(\n", "from secrets import token_hex\n", None),
+    ],
+)
+def test_names_that_the_project_takes_and_the_file_lacks(own, script, lacks):
+    (found,) = hidden(secrets=own, run=script)
+    assert found.get("lacks") == lacks
+
+
+def test_the_packages_beside_a_script_import_what_it_hides_others_do_not():
+    files = {
+        "tools/queue.py": "",
+        "tools/run.py": SCRIPT,
+        "tools/pkg/__init__.py": "",
+        "lib/a.py": "from queue import Queue",
+    }
+    inside = {**files, "tools/pkg/a.py": "from queue import Queue"}
+    for given, lacks in ((files, None), (inside, ["Queue"])):
+        (found,) = Project.of(given).ask(SHADOWS, "standard-library").found
+        assert found.get("lacks") == lacks
+
+
+def test_the_modules_of_a_package_are_its_names():
+    given = {"platform/__init__.py": "", "platform/base.py": "", "run.py": "from platform import base, node\n"}
+    (found,) = Project.of(given).ask(SHADOWS, "standard-library").found
+    assert found == {"module": "platform", "file": "platform", "lacks": ["node"]}
 
 
 def test_a_source_tree_as_packages_have_it_is_silent():

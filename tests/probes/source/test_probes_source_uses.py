@@ -342,6 +342,7 @@ VERSION = "import a\nfrom packaging.version import Version as V, parse\nfrom imp
         "for x in y:\n  if a.__version__ >= '2':\n    continue\n  a.b()",
         "import sys\nif a.__version__ >= '2':\n  sys.exit('too new')\na.b()",
         "assert parse(a.__version__) < parse('2'), 'too new'\na.b()",
+        "if a.__version_info__[:2] < (2, 0):\n  a.b()",
         "major, minor = map(int, a.__version__.split('.')[:2])\nif (major, minor) < (2, 0):\n  a.b()",
         "def is_new():\n  return int(a.__version__.split('.')[0]) >= 2\na.c() if is_new() else a.b()",
         "if v('a') < '2':\n  a.b()",
@@ -677,10 +678,14 @@ def test_what_a_subscript_of_an_object_from_elsewhere_gives(source, names):
         ("b = a.B().d()\nc, d = b", ["a.B.d.__unpack__"]),
         ("b, c = a.B(), a.D()", []),
         ("b = a.B().d()", []),
+        ("b = a.B()\nif c in b:\n  d()", ["a.B.__contains__"]),
+        ("d = [c for c in e if c not in a.B()]", ["a.B.__contains__"]),
+        ("b = a.B()\nc in b.d", ["a.B.d.__contains__"]),
+        ("b = a.B()\nc in [b], b == c, b in c", []),
     ],
 )
-def test_a_subscript_and_an_unpacked_result_are_uses(source, names):
-    asked = ("a.**.__getitem__", "a.**.__unpack__")
+def test_a_subscript_an_unpacked_result_and_a_question_for_a_member_are_uses(source, names):
+    asked = ("a.**.__getitem__", "a.**.__unpack__", "a.**.__contains__")
 
     assert [use["name"] for pattern in asked for use in found("import a\n" + source, pattern)] == names
 
