@@ -62,12 +62,8 @@ def _taken(tree: ast.Module, module: str, *, asks: bool) -> Iterator[str]:
     bound -= {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
     bound -= {node.arg for node in nodes if isinstance(node, ast.arg)}
     for node in nodes if bound and not asks else ():
-        if (
-            isinstance(node, ast.Attribute)
-            and isinstance(node.ctx, ast.Load)
-            and getattr(node.value, "id", "") in bound
-        ):
-            yield node.attr
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            yield from [node.attr] if getattr(node.value, "id", "") in bound else ()
 
 
 def _untried(tree: ast.AST) -> Iterator[ast.AST]:
