@@ -307,7 +307,7 @@ CONFIG: Kind[tuple[str, str], Answer[found.Setting]] = Kind(
 )
 SHADOWS: Kind[str, Answer[found.Shadow]] = Kind(
     name="shadows", dear=True, called="shadowed", shown="module", reads=_READ + "read_shadowed", compiles="whole",
-    decides=_DECIDE + "shadowed", asks="shadowed", cost=12, names=("file", "module"), under=OF_PROJECT, repaired="files",
+    decides=_DECIDE + "shadowed", asks="shadows", cost=12, names=("file", "module"), under=OF_PROJECT, repaired="files",
 )
 #: Every artefact of a project, and those that were named; the key is empty.
 ARTIFACT: Kind[str, Answer[found.Artifact]] = Kind(

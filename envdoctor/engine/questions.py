@@ -109,7 +109,7 @@ def source(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
                 yield kinds.SOURCE, imports_of(use["file"])
 
 
-def shadowed(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
+def shadows(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
     """The files that hide modules; and whether the interpreter has a file of those that some have built in."""
     yield kinds.SHADOWS, condition[1]
     answer = snapshot.facts.ask(kinds.SHADOWS, condition[1])
