@@ -16,6 +16,7 @@ from envdoctor.workshop.name_history import chosen, names_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from envdoctor.linker.index_files import File
@@ -113,7 +114,7 @@ class Asked:
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self._globs: dict[str, list[str]] = {}
-        self._whole: list[str] = []
+        self._whole: dict[str, list[re.Pattern[str]]] = {}
         self._arguments: dict[str, set[str]] = {}
         for rule in rules:
             for leaf in leaves(rule.when, ("when",)):
@@ -127,7 +128,8 @@ class Asked:
             for glob in value.get(verb, ()):
                 self._globs.setdefault(_last(glob), []).append(glob)
                 self._arguments.setdefault(_last(glob), set()).update(arguments)
-                self._whole += [] if verb == "calls" else [glob]
+                if verb != "calls":
+                    self._whole.setdefault(_root(glob), []).append(globs_of_names.expression(glob))
 
     def covers(self, name: str) -> bool:
         """Whether some rule asks for a name, under this path or one that its class or module is also known by."""
@@ -138,7 +140,14 @@ class Asked:
         return any(_matches(glob, path) for glob in near) or any(map(self._is_whole, _scopes(path)))
 
     def _is_whole(self, scope: str) -> bool:
-        return any(globs_of_names.expression(glob).fullmatch(scope) for glob in self._whole)
+        near = (*self._whole.get(_root(scope), ()), *self._whole.get("*", ()))
+        return any(expression.fullmatch(scope) for expression in near)
+
+
+def _root(glob: str) -> str:
+    """The first segment of a glob, or ``*`` where that is no plain name."""
+    root = glob.partition(".")[0]
+    return root if root.isidentifier() else "*"
 
 
 def _last(path: str) -> str:
