@@ -345,6 +345,8 @@ VERSION = "import a\nfrom packaging.version import Version as V, parse\nfrom imp
         "major, minor = map(int, a.__version__.split('.')[:2])\nif (major, minor) < (2, 0):\n  a.b()",
         "def is_new():\n  return int(a.__version__.split('.')[0]) >= 2\na.c() if is_new() else a.b()",
         "if v('a') < '2':\n  a.b()",
+        "import importlib.metadata\nmajor = int(importlib.metadata.version('a').split('.')[0])\nif major == 1:\n  a.b()",
+        "from importlib import metadata\nold = metadata.version('a').startswith('1.')\nif old:\n  a.b()",
         "class A:\n  old = parse(a.__version__) < parse('2')\n  def f(self):\n    if self.old:\n      a.b()",
         "import pytest\n@pytest.mark.skipif(a.__version__ >= '2', reason='too new')\ndef test():\n  a.b()",
         "import inspect\nparameters = inspect.signature(a.b).parameters\nif 'old' in parameters:\n  a.b()",
