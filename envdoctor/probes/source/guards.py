@@ -159,6 +159,8 @@ def spared_by(test: ast.expr, flags: VersionFlags | None = None) -> int:
                 return IMPORTS | ATTRIBUTES
             found |= CALLS if name == "get_start_method" or _is_offered(node) else 0
             asked = asked or name == "version" or name.endswith("_version")
+        elif isinstance(node, ast.Subscript) and _RELEASE.search(str(getattr(node.slice, "value", ""))):
+            return IMPORTS | ATTRIBUTES
         ordered = ordered or isinstance(node, ORDERED)
     return found | (IMPORTS | ATTRIBUTES if asked and ordered else 0)
 
