@@ -13,7 +13,7 @@ from envdoctor.probes.source.arguments import Arguments
 from envdoctor.probes.source.ast_expressions import TooLargeError
 from envdoctor.probes.source.ast_statements import Walker
 from envdoctor.probes.source.bindings import ATTRIBUTES, CALLS, IMPORTS, Function, Place, below, parameters
-from envdoctor.probes.source.call_graph import CallGraph, Callers, runner
+from envdoctor.probes.source.call_graph import Callers, CallGraph, runner
 from envdoctor.probes.source.excerpts import Excerpts
 from envdoctor.probes.source.inheritance import (
     attributes,
