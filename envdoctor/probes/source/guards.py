@@ -180,6 +180,13 @@ def system(test: ast.expr, *, same: bool = True) -> tuple[tuple[str, bool], ...]
     return ((named, same),) if named and ast.unparse(asked) in _ASKED else ()
 
 
+def narrowed(test: ast.expr) -> tuple[str, ...]:
+    """The names that are of a class where a condition holds: ``isinstance(a, B) and ...``."""
+    parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    calls = [one for one in parts if isinstance(one, ast.Call) and getattr(one.func, "id", "") == "isinstance"]
+    return last_names(one.args[0] for one in calls if one.args and isinstance(one.args[0], ast.Name))
+
+
 def _says_release(name: str) -> bool:
     """Whether a name says that it compares releases: ``LIB_GE_200``, ``LIB_VERSION``, ``is_lib_v2``."""
     if name.isupper():

@@ -709,3 +709,17 @@ def test_a_decorator_without_brackets_is_a_call_with_what_it_decorates():
 
     assert (bare["line"], len(bare["arguments"]), bare.get("keywords", {})) == (3, 1, {})
     assert (called["line"], list(called["keywords"])) == (5, ["pre"])
+
+
+@pytest.mark.parametrize(
+    ("test", "names"),
+    [
+        ("True", ["a.B.c"]),
+        ("isinstance(x, Own)", []),
+        ("y and isinstance(x, Own)", []),
+        ("isinstance(y, Own)", ["a.B.c"]),
+    ],
+)
+def test_an_attribute_of_what_is_given_where_no_other_class_is_asked_for(test, names):
+    source = f"import a\ndef f(x, y):\n  if {test}:\n    return x.c\nf(a.B(), 1)"
+    assert [use["name"] for use in found(source, "a.B.c")] == names
