@@ -25,6 +25,8 @@ _REFUSED = {"TypeError", "ValueError"}
 _RELEASE = re.compile(
     r"_v_?\d|(?:^|_)(?:ge|gte|gt|le|lte|lt|pre|post|before|since)_?\d|version_(?:predates|before|after|older|newer|at_least|less)"
 )
+#: A text that asks for a release: ``is_there("lib>=1.6")``.
+_REQUIREMENT = re.compile(r"[\w.-]+ ?(?:[<>]=?|[=~]=) ?\d")
 #: Part of a name that says what can be asked for.
 _OFFERED = re.compile(r"(?:^|_)available(?:$|_)")
 #: Context managers that let their block raise what they are given.
@@ -152,15 +154,13 @@ def spared_by(test: ast.expr, flags: VersionFlags | None = None) -> int:
     found = 0
     for node in ast.walk(test):
         name = getattr(node, "id", None) or getattr(node, "attr", None)
-        if _is_loaded(node) or (flags is not None and flags.says(node)):
+        if _is_loaded(node) or _asks_in_text(node) or (flags is not None and flags.says(node)):
             return IMPORTS | ATTRIBUTES
         if isinstance(name, str):
             if name in ASKING or _says_release(name):
                 return IMPORTS | ATTRIBUTES
             found |= CALLS if name == "get_start_method" or _is_offered(node) else 0
             asked = asked or name == "version" or name.endswith("_version")
-        elif isinstance(node, ast.Subscript) and _RELEASE.search(str(getattr(node.slice, "value", ""))):
-            return IMPORTS | ATTRIBUTES
         ordered = ordered or isinstance(node, ORDERED)
     return found | (IMPORTS | ATTRIBUTES if asked and ordered else 0)
 
@@ -192,6 +192,13 @@ def _says_release(name: str) -> bool:
     if name.isupper():
         return "VERSION" in name or any(map(str.isdigit, name))
     return _RELEASE.search(name) is not None
+
+
+def _asks_in_text(node: ast.AST) -> bool:
+    """Whether a text asks for a release, or the key of an entry says that it compares releases."""
+    if isinstance(node, ast.Subscript):
+        return _RELEASE.search(str(getattr(node.slice, "value", ""))) is not None
+    return isinstance(node, ast.Constant) and _REQUIREMENT.match(str(node.value)) is not None
 
 
 def _is_offered(node: ast.AST) -> bool:
