@@ -20,6 +20,8 @@ def verdict(source, **test):
         ("lib.call(set(y))", "set"),
         ("names = {1, 2}\nlib.call(sorted(names))", "list"),
         ("names = sorted({1, 2})\nlib.call(names)", "list"),
+        ("names = set(y) - set(x)\nlib.call(sorted(names))", "list"),
+        ("names = {1} | y\nrest = sorted(names)\nlib.call(rest + [2])", "list"),
         ("names = set()\nlib.call(names)", "set"),
         ("names = {1} | y\nlib.call(names)", "set"),
         ("lib.call(y - set(x))", "set"),

@@ -106,7 +106,7 @@ class Arguments:
 
     def of_parameter(self, node: ast.expr, place: Place) -> list[Value]:
         """What the attribute of a parameter means for the calls of its function in this file."""
-        if not isinstance(node, ast.Attribute):
+        if not isinstance(node, ast.Attribute) or getattr(node.value, "id", None) in place.block.narrowed:
             return []
         given = [
             made

@@ -31,6 +31,7 @@ from envdoctor.probes.source.guards import (
     last_names,
     leaves,
     main_guard,
+    narrowed,
     skipped_by,
     suppressed,
     system,
@@ -142,11 +143,13 @@ class Walker(Expressions):
         self._read(node.test, place)
         guard, otherwise = main_guard(node.test)
         spared = self._spared_by(node.test) | self._asked_before(node.test, place)
-        for body, guarded, on in (
-            (node.body, guard, system(node.test)),
-            (node.orelse, otherwise, system(node.test, same=False)),
+        for body, guarded, on, names in (
+            (node.body, guard, system(node.test), narrowed(node.test)),
+            (node.orelse, otherwise, system(node.test, same=False), ()),
         ):
-            self._body(body, place.scope, Block(place.block, branch=id(node), guard=guarded, spared=spared, on=on))
+            around = place.block
+            inside = Block(around, branch=id(node), guard=guarded, spared=spared, on=on, narrowed=names)
+            self._body(body, place.scope, inside)
 
     def _with(self, node: Any, place: Place) -> None:
         for item in node.items:

@@ -29,10 +29,10 @@ class Block:
     """A list of statements. ``branch`` is the arm of its statement; ``ends`` that control never reaches its end.
 
     ``on`` are the systems that it runs on (``True``) and does not run on (``False``), ``catches`` the names of the
-    exceptions that are caught around it.
+    exceptions that are caught around it, ``narrowed`` those of what is of a class that an ``if`` around it asks for.
     """
 
-    __slots__ = ("branch", "catches", "ends", "guard", "loop", "on", "parent", "spared")
+    __slots__ = ("branch", "catches", "ends", "guard", "loop", "narrowed", "on", "parent", "spared")
 
     def __init__(  # noqa: PLR0913 - each is a separate trait
         self,
@@ -44,6 +44,7 @@ class Block:
         spared: int = 0,
         on: tuple[tuple[str, bool], ...] = (),
         catches: tuple[str, ...] = (),
+        narrowed: tuple[str, ...] = (),
         root: bool = False,
     ) -> None:
         self.parent = None if root else parent
@@ -53,6 +54,7 @@ class Block:
         self.spared: int = spared | (parent.spared if parent is not None else 0)
         self.on: tuple[tuple[str, bool], ...] = on + (parent.on if parent is not None else ())
         self.catches: tuple[str, ...] = catches + (parent.catches if parent is not None else ())
+        self.narrowed: tuple[str, ...] = narrowed + (parent.narrowed if parent is not None else ())
         self.ends = False
 
     def path(self) -> list[Block]:

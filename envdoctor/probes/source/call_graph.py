@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import operator
 
 from envdoctor.probes.source.abstract_values import Call
 from envdoctor.probes.source.bindings import CALLS, Function, below
@@ -84,6 +85,12 @@ class Callers:
             if calls:
                 return calls[:MOST_CALLERS]
         return []
+
+    def provide(self, function: Scope) -> int:
+        """What every call of a function provides for that is this file's alone, as its name says."""
+        is_private = function.name.startswith("_") and not function.name.startswith("__")
+        spared = [place.block.spared for _, place in (self._calls.get(function.name, ()) if is_private else ())]
+        return functools.reduce(operator.and_, spared) if spared else 0
 
     def calls(self, name: str) -> bool:
         """Whether anything of this name is called."""

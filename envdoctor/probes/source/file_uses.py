@@ -13,7 +13,7 @@ from envdoctor.probes.source.arguments import Arguments
 from envdoctor.probes.source.ast_expressions import TooLargeError
 from envdoctor.probes.source.ast_statements import Walker
 from envdoctor.probes.source.bindings import ATTRIBUTES, CALLS, IMPORTS, Function, Place, below, parameters
-from envdoctor.probes.source.call_graph import CallGraph, runner
+from envdoctor.probes.source.call_graph import Callers, CallGraph, runner
 from envdoctor.probes.source.excerpts import Excerpts
 from envdoctor.probes.source.inheritance import (
     attributes,
@@ -137,6 +137,7 @@ class _File:
         self.stars = list(walker.stars)
         self.resolver = Resolver(walker.scope_of, walker.flags)
         self.excerpts = Excerpts(source)
+        self._callers = Callers(self.module, self.resolver)
         program = any(isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) for one in tree.body)
         notebook = source.endswith(NOTEBOOK)
         whole = program or notebook or "__main__" in source
@@ -156,10 +157,14 @@ class _File:
         for node, place in _reads(scopes, unwritten=bool(patterns.unwritten)):
             for one, target in _parts(node):
                 concerned = relevance.concerns(target) or is_constructor_above(target)
-                if concerned and not place.block.spared & ATTRIBUTES and len(found) < MOST_USES:
+                if concerned and not self._provided(place) & ATTRIBUTES and len(found) < MOST_USES:
                     found += ((use, place) for use in self._matching(one, target, place, patterns))
         is_given = any(map(_is_given_function, (use for use, _ in found)))
         return self._by_end(found), self.arguments.parent.program() if is_given else None
+
+    def _provided(self, place: Place) -> int:
+        """What the code around a place provides for, or around every call of the function that it lies in."""
+        return place.block.spared | self._callers.provide(runner(place.scope))
 
     def _imported(self, patterns: Patterns) -> Iterator[tuple[Use, Place]]:
         """A use for each import that may match, and whose absence the code does not provide for."""

@@ -25,6 +25,8 @@ _REFUSED = {"TypeError", "ValueError"}
 _RELEASE = re.compile(
     r"_v_?\d|(?:^|_)(?:ge|gte|gt|le|lte|lt|pre|post|before|since)_?\d|version_(?:predates|before|after|older|newer|at_least|less)"
 )
+#: A text that asks for a release: ``is_there("lib>=1.6")``.
+_REQUIREMENT = re.compile(r"[\w.-]+ ?(?:[<>]=?|[=~]=) ?\d")
 #: Part of a name that says what can be asked for.
 _OFFERED = re.compile(r"(?:^|_)available(?:$|_)")
 #: Context managers that let their block raise what they are given.
@@ -152,7 +154,7 @@ def spared_by(test: ast.expr, flags: VersionFlags | None = None) -> int:
     found = 0
     for node in ast.walk(test):
         name = getattr(node, "id", None) or getattr(node, "attr", None)
-        if _is_loaded(node) or (flags is not None and flags.says(node)):
+        if _is_loaded(node) or _asks_in_text(node) or (flags is not None and flags.says(node)):
             return IMPORTS | ATTRIBUTES
         if isinstance(name, str):
             if name in ASKING or _says_release(name):
@@ -178,11 +180,25 @@ def system(test: ast.expr, *, same: bool = True) -> tuple[tuple[str, bool], ...]
     return ((named, same),) if named and ast.unparse(asked) in _ASKED else ()
 
 
+def narrowed(test: ast.expr) -> tuple[str, ...]:
+    """The names that are of a class where a condition holds: ``isinstance(a, B) and ...``."""
+    parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    calls = [one for one in parts if isinstance(one, ast.Call) and getattr(one.func, "id", "") == "isinstance"]
+    return last_names(one.args[0] for one in calls if one.args and isinstance(one.args[0], ast.Name))
+
+
 def _says_release(name: str) -> bool:
     """Whether a name says that it compares releases: ``LIB_GE_200``, ``LIB_VERSION``, ``is_lib_v2``."""
     if name.isupper():
         return "VERSION" in name or any(map(str.isdigit, name))
     return _RELEASE.search(name) is not None
+
+
+def _asks_in_text(node: ast.AST) -> bool:
+    """Whether a text asks for a release, or the key of an entry says that it compares releases."""
+    if isinstance(node, ast.Subscript):
+        return _RELEASE.search(str(getattr(node.slice, "value", ""))) is not None
+    return isinstance(node, ast.Constant) and _REQUIREMENT.match(str(node.value)) is not None
 
 
 def _is_offered(node: ast.AST) -> bool:

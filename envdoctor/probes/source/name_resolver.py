@@ -217,7 +217,7 @@ class Resolver:
             if first is None:
                 return [Value("items", node=node, place=place, parts=[])]
             found = self._elements_of(first, place)
-            return [Value("items", node=node, place=place, parts=one.parts) if one.parts else one for one in found]
+            return [one if one is UNKNOWN else Value("items", node=node, place=place, parts=one.parts) for one in found]
         return [UNKNOWN]
 
     def _elements_of(self, node: ast.expr, place: Place) -> list[Value]:

@@ -61,7 +61,8 @@ class VersionFlags:
             return name_of(node) in self.names or _word(node) in ASKING or self._asks_inside(node)
         if isinstance(node, ast.Call):
             word = _word(node.func)
-            return word in ASKING or word in self.names or (word in _FORMS and self._asks_inside(node))
+            is_release = word == "version" and _word(getattr(node.func, "value", node)).endswith("metadata")
+            return is_release or word in ASKING or word in self.names or (word in _FORMS and self._asks_inside(node))
         return isinstance(node, _WHOLE) and self._asks_inside(node)
 
     def _asks_inside(self, node: ast.expr) -> bool:
@@ -75,5 +76,5 @@ def name_of(node: ast.AST) -> str | None:
     return getattr(node, "id", None)
 
 
-def _word(node: ast.expr) -> str:
+def _word(node: ast.AST) -> str:
     return str(getattr(node, "id", None) or getattr(node, "attr", ""))

@@ -346,10 +346,15 @@ VERSION = "import a\nfrom packaging.version import Version as V, parse\nfrom imp
         "major, minor = map(int, a.__version__.split('.')[:2])\nif (major, minor) < (2, 0):\n  a.b()",
         "def is_new():\n  return int(a.__version__.split('.')[0]) >= 2\na.c() if is_new() else a.b()",
         "if v('a') < '2':\n  a.b()",
+        "import importlib.metadata\nmajor = int(importlib.metadata.version('a').split('.')[0])\nif major == 1:\n  a.b()",
+        "from importlib import metadata\nold = metadata.version('a').startswith('1.')\nif old:\n  a.b()",
         "class A:\n  old = parse(a.__version__) < parse('2')\n  def f(self):\n    if self.old:\n      a.b()",
         "import pytest\n@pytest.mark.skipif(a.__version__ >= '2', reason='too new')\ndef test():\n  a.b()",
         "import inspect\nparameters = inspect.signature(a.b).parameters\nif 'old' in parameters:\n  a.b()",
         "def f():\n  if hasattr(a, 'c'):\n    return a.c()\n  return a.b()",
+        "def f():\n  if hasattr(a, 'c'):\n    return a.c()\n  return _old()\ndef _old():\n  return a.b()",
+        "if values['lib_pre_1_0']:\n  a.b()",
+        "if is_there('lib>=1.6'):\n  a.c()\nelse:\n  a.b()",
         "try:\n  a.c(new=1)\nexcept TypeError:\n  a.b()",
         "from ._compat import is_new\nif not is_new:\n  a.b()",
         "from lib.releases import is_a_v2\nif not is_a_v2():\n  a.b()",
@@ -375,6 +380,10 @@ def test_a_call_for_the_releases_that_have_it_is_none(source):
         "import pytest\nwith pytest.raises(OSError):\n  a.b()",
         "x = a.b() and not A_GE_2",
         "if save_2:\n  a.b()",
+        "if values['step_1']:\n  a.b()",
+        "if is_there('lib'):\n  a.b()",
+        "def f():\n  return a.c() if hasattr(a, 'c') else _old()\ndef _old():\n  return a.b()\n_old()",
+        "def f():\n  return a.c() if hasattr(a, 'c') else old()\ndef old():\n  return a.b()",
         "if v1 < v2:\n  a.b()",
         "if getattr(args, 'c', None):\n  a.b()",
         "import sys\nif sys.version_info < (3, 8):\n  sys.exit('too old')\na.b()",
@@ -707,3 +716,17 @@ def test_a_decorator_without_brackets_is_a_call_with_what_it_decorates():
 
     assert (bare["line"], len(bare["arguments"]), bare.get("keywords", {})) == (3, 1, {})
     assert (called["line"], list(called["keywords"])) == (5, ["pre"])
+
+
+@pytest.mark.parametrize(
+    ("test", "names"),
+    [
+        ("True", ["a.B.c"]),
+        ("isinstance(x, Own)", []),
+        ("y and isinstance(x, Own)", []),
+        ("isinstance(y, Own)", ["a.B.c"]),
+    ],
+)
+def test_an_attribute_of_what_is_given_where_no_other_class_is_asked_for(test, names):
+    source = f"import a\ndef f(x, y):\n  if {test}:\n    return x.c\nf(a.B(), 1)"
+    assert [use["name"] for use in found(source, "a.B.c")] == names
