@@ -94,6 +94,8 @@ class _Stated:
 
     def answers(self, questions: Questions) -> Answers:
         """The values of facts."""
+        if self.project is not None and kinds.SOURCE in questions:
+            self.project.expect(questions[kinds.SOURCE])
         return {kind: {key: self._answer(kind, key) for key in questions[kind]} for kind in questions}
 
     def _answer(self, kind: Kind[Any, Any], key: Any) -> Any:

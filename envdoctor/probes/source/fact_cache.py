@@ -37,6 +37,8 @@ WORTH_REMEMBERING_ALL = 200_000
 #: Entries and bytes on disk; the oldest go first.
 MOST_ENTRIES = 4000
 MOST_BYTES = 64 << 20
+#: New entries after which the number of all is looked at again.
+_MANY = 500
 #: Entries in memory.
 _MOST_HELD = 4096
 
@@ -46,7 +48,8 @@ class FileFacts:
 
     def __init__(self) -> None:
         self._held: dict[str, Answer] = {}
-        self._written = False
+        self._written = 0
+        self._pruned_at = 0
 
     def ask(self, source: str, asked: Wanted) -> Answer:
         """The uses in a file, or its exports."""
@@ -64,7 +67,7 @@ class FileFacts:
         made = parallel.each([len(source) for source, _ in new], lambda at: self._scan(*new[at]))
         for at, data in made.items():
             self._hold(_key(*new[at]), json.loads(data))
-        self._written = self._written or bool(new)
+        self._written += len(new)
 
     def _is_known(self, source: str, asked: Wanted) -> bool:
         key = _key(source, asked)
@@ -85,13 +88,13 @@ class FileFacts:
         data = json.dumps(answer, separators=(",", ":")).encode()
         if len(source) >= WORTH_REMEMBERING:
             cache.keep(_path(_key(source, asked)), data)
-            self._written = True
+            self._written += 1
         return data
 
     def tidy(self) -> None:
-        """Remove the oldest entries where there are too many; nothing unless this process has added some."""
-        if self._written:
-            self._written = False
+        """Remove the oldest entries beyond the most: once this process has added some, and at every so many."""
+        if self._written > self._pruned_at:
+            self._pruned_at = self._written + _MANY
             cache.prune(directory(), MOST_ENTRIES, MOST_BYTES)
 
 
