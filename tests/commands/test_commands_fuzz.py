@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from envdoctor.cli import main
 
+pytestmark = pytest.mark.trials
+
 LOCKS = Path(CHECKOUT, "tests", "data", "locks")
 NAMES = [
     "requirements.txt",

@@ -9,6 +9,8 @@ import pytest
 from conftest import environment, run_envdoctor
 from planted import EVERY, SECRETS, WORDS, leaked
 
+pytestmark = pytest.mark.trials
+
 RULE = """\
 id: {id}
 title: "found {title}"

@@ -20,7 +20,10 @@ from envdoctor.plans import Edit, Plan
 from envdoctor.remedies import journal
 from envdoctor.remedies.apply import apply, undo
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="builds environments in the layout of POSIX")
+pytestmark = [
+    pytest.mark.trials,
+    pytest.mark.skipif(os.name == "nt", reason="builds environments in the layout of POSIX"),
+]
 
 #: The number of a user who owns nothing.
 NOBODY = 65534

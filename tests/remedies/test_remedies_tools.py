@@ -163,6 +163,7 @@ LINES = st.builds(
 )
 
 
+@pytest.mark.trials
 @given(
     requirements=st.lists(LINES | LINES | HOSTILE | st.text(max_size=8), min_size=1, max_size=3),
     package=NAMES | HOSTILE,

@@ -118,6 +118,7 @@ def test_code_holds_what_it_was_given(text):
 SIZES = st.integers(0, 40) | st.sampled_from([300, 2_000])
 
 
+@pytest.mark.trials
 @settings(max_examples=10)
 @given(
     text=st.sampled_from(["x", "`", "|", "```\n", "\u202e", "é", "<b>", "\U0001f600", "\\"]), times=SIZES, rules=SIZES,

@@ -16,6 +16,8 @@ from envdoctor.errors import EnvdoctorError
 from envdoctor.model import Snapshot
 from envdoctor.targets import requirements
 
+pytestmark = pytest.mark.trials
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:

@@ -15,6 +15,8 @@ from envdoctor.rulebase.shipped_files import checkout
 from envdoctor.rulebase.syntax import load_vocabulary, parse
 from envdoctor.workshop.lint import lint
 
+pytestmark = pytest.mark.trials
+
 VOCABULARY = load_vocabulary(os.path.join(checkout(), "vocabulary.yaml"))
 PATH = "rules/left-breaks-right.yaml"
 TREES = [yaml.safe_load(text) for text in (RULE, CONSUMERS, LINTED, LINTED_CONSUMERS)]

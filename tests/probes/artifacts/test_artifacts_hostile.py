@@ -21,6 +21,8 @@ from envdoctor.errors import ProbeError
 from envdoctor.probes import artifacts
 from envdoctor.probes.artifacts import pickle_machine, pickles, streams, zips
 
+pytestmark = pytest.mark.trials
+
 HARMLESS = pickle.dumps({"a": [1, 2.5, "three"], "b": io.BytesIO}, protocol=4)
 
 

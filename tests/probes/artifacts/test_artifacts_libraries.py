@@ -12,6 +12,8 @@ from probes.artifacts import artifact_writers
 from envdoctor.errors import ProbeError
 from envdoctor.probes import artifacts
 
+pytestmark = pytest.mark.trials
+
 KEYS = {"file", "kind", "protocol", "names", "written_by", "code", "paths", "functions", "states", "gaps"}
 
 

@@ -12,6 +12,8 @@ from envdoctor.probes.project import Project
 from envdoctor.probes.source import expect, uses
 from envdoctor.probes.source.file_uses import UnreadableError, exports_of, uses_of
 
+pytestmark = pytest.mark.trials
+
 EVERYTHING = frozenset(["**"]), frozenset()
 NAMES = st.sampled_from(["a", "b", "self", "f", "C", "x"])
 PLAIN = st.one_of(
