@@ -30,10 +30,10 @@ def need(version):
     return path
 
 
-def each(versions=VERSIONS):
-    """One parameter for each version, holding the interpreter's path."""
+def each(versions=VERSIONS, *, between=()):
+    """One parameter for each version, holding the interpreter's path; ``between`` marks those between the ends."""
     return [
-        pytest.param(path, id=version)
+        pytest.param(path, id=version, marks=between if version in versions[1:-1] else ())
         if (path := find(version))
         else pytest.param(None, id=version, marks=pytest.mark.skip(reason=_reason(version)))
         for version in versions

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from envdoctor.cli import main
 from envdoctor.talk import harmless
 
+pytestmark = pytest.mark.trials
+
 HEADER = "Metadata-Version: 2.1\nName: {}\nVersion: {}\n"
 DIGITS = "1" * 5000
 
@@ -76,7 +78,6 @@ REQUIREMENTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.trials
 @pytest.mark.parametrize("requirement", REQUIREMENTS, ids=range(len(REQUIREMENTS)))
 def test_any_requirement_in_metadata_and_in_a_file(venv, tmp_path, requirement):
     _, site = venv
@@ -137,7 +138,6 @@ def test_a_current_directory_that_was_removed(tmp_path, words):
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.trials
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="a device that never ends")
 def test_a_device_or_a_stream_without_end_is_refused():
     status, _, err = outcome("explain", "/dev/zero", "--no-target")

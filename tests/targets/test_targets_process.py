@@ -218,7 +218,7 @@ def test_its_variables_count_as_far_as_its_options_let_them(start, monkeypatch, 
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-@pytest.mark.parametrize("python", each())
+@pytest.mark.parametrize("python", each(between=pytest.mark.trials))
 def test_the_start_method_that_its_children_show(start, tmp_path, python, method):
     (tmp_path / "job.py").write_text(CHILDREN)
 

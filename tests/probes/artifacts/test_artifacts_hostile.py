@@ -206,7 +206,6 @@ for path in sys.argv[1:]:
 """
 
 
-@pytest.mark.trials
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS is kept on Linux")
 def test_memory_stays_bounded(tmp_path):
     """Each of these would take gigabytes of who believes it."""
