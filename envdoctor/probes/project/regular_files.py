@@ -26,6 +26,19 @@ def content(path: str, limit: int) -> bytes:
         raise UnreadError(error.strerror or str(error)) from None
 
 
+def begins(path: str, beginning: bytes) -> bool:
+    """Whether the bytes of a regular file begin so; no more of it is read."""
+    try:
+        descriptor = os.open(path, _READ)
+        try:
+            is_regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
+            return is_regular and os.read(descriptor, len(beginning)) == beginning
+        finally:
+            os.close(descriptor)
+    except OSError:
+        return False
+
+
 def _read(descriptor: int, limit: int) -> bytes:
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):

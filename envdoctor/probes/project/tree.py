@@ -24,6 +24,8 @@ MOST_BYTES = 2 << 20
 MOST_BYTES_EXACT = 32 << 20
 #: Source that is kept in memory; what is beyond is read again.
 MOST_KEPT = 64 << 20
+#: How a program begins whose first line says what runs it.
+_PROGRAM = b"#!"
 #: Lines of one answer that say what could not be read.
 MOST_GAPS = 20
 #: Seconds that reading all source files may take.
@@ -74,7 +76,7 @@ class Files:
         if "." in name.rpartition("/")[2] or not self._source.is_program(name):
             return False
         first = self.read(name).partition(b"\n")[0]
-        return first[:2] == b"#!" and b"python" in first
+        return b"python" in first
 
     @property
     def gaps(self) -> list[str]:
@@ -165,7 +167,8 @@ class _Disk:
         return regular_files.content(listing.paths[name], limit)
 
     def is_program(self, name: str) -> bool:
-        return os.access(self._list().paths[name], os.X_OK)
+        path = self._list().paths[name]
+        return os.access(path, os.X_OK) and regular_files.begins(path, _PROGRAM)
 
     def is_file(self, name: str) -> bool:
         return os.path.isfile(os.path.join(self._directory, name))
@@ -200,7 +203,7 @@ class _Memory:
         return self._files[name]
 
     def is_program(self, name: str) -> bool:
-        return self._files[name].startswith(b"#!")
+        return self._files[name].startswith(_PROGRAM)
 
     def is_file(self, name: str) -> bool:
         return name in self._files
