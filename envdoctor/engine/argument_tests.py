@@ -84,9 +84,10 @@ def argument_of(use: Use, test: Mapping[str, Any]) -> Argument | None:
 def arguments_of(use: Use, test: Mapping[str, Any]) -> Sequence[Argument]:
     """The argument that a test names, or each entry of a dictionary: ``mapping.*``."""
     name, _, entry = test.get("name", "").partition(".")
-    found = argument_of(use, {**test, "name": name} if entry == _EVERY else test)
     if entry == _EVERY:
-        return [*found.get("entries", {}).values()] if found else []
+        whole = argument_of(use, {**test, "name": name})
+        return [*whole.get("entries", {}).values()] if whole else []
+    found = argument_of(use, test)
     return [found] if found else []
 
 

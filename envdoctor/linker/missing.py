@@ -238,15 +238,15 @@ class ReferenceSearch:
 
     def _refused_call(self, one: Waiting) -> Iterator[Missing]:
         """A call that fits the signature, and is refused further on."""
-        misfit = self._beyond(one.answer, one.ref.call)
+        misfit = self._rejects(one.answer, one.ref.call)
         if misfit[1]:
             yield from self._unfit(one.name, one.ref, one.answer, one.way, misfit)
 
     def misfit(self, answer: Answer, module: str, path: str, call: Sequence[Any]) -> tuple[str, str]:
         """What is wrong with a call of what was found at a path of a module: a kind and a detail; empty for nothing."""
-        return self._not_in_signature(answer, module, path, call) or self._beyond(answer, call)
+        return self._not_in_signature(answer, module, path, call) or self._rejects(answer, call)
 
-    def _beyond(self, answer: Answer, call: Sequence[Any] | None) -> tuple[str, str]:
+    def _rejects(self, answer: Answer, call: Sequence[Any] | None) -> tuple[str, str]:
         """What is wrong with a call that fits the signature: a kind and a detail; empty for nothing."""
         found = (further(answer.value, call) for further in self._further if answer.value and call)
         return next(filter(None, found), ("", ""))
@@ -287,7 +287,7 @@ class ReferenceSearch:
             summary = self._resolver.take_note(module)
             refs = [Reference(*row) for row in summary.get("refs", ())]
             sure = (one for one in refs if not (one.flags or one.attempt or one.handler))
-            said = ((one.line, self._beyond(self._resolver.offers(one.module, one.path), one.call)[1]) for one in sure)
+            said = ((one.line, self._rejects(self._resolver.offers(one.module, one.path), one.call)[1]) for one in sure)
             calls = ((line, text.partition(":")[0], text) for line, text in said if text)
             self._raising[module] = summary.get("raises") or (len(refs) <= _MOST_OF_STUB and next(calls, ())) or ()
         return self._raising[module]

@@ -47,7 +47,7 @@ class Arguments:
         self.by_value = by_value
         self.notebook = notebook
         self.parent = ParentState(module, resolver)
-        self._callers = Callers(module, resolver)
+        self.callers = Callers(module, resolver)
         self._earlier = EarlierUses()
 
     def of_call(self, node: ast.Call, place: Place) -> list[dict[str, Any]]:
@@ -57,7 +57,7 @@ class Arguments:
         """
         passed: set[Scope] = set()
         own = self._of_call(node, place, None, passed)
-        callers = self._callers.of(passed)
+        callers = self.callers.of(passed)
         return [self._of_call(node, place, one, set()) for one in callers] or [own]
 
     def _of_call(self, node: ast.Call, place: Place, given: Given, passed: set[Scope]) -> dict[str, Any]:
@@ -112,14 +112,14 @@ class Arguments:
             made
             for base in self.resolver.resolve(node.value, place)
             if base.kind == "parameter" and base.scope is not None
-            for call, function in self._callers.of({base.scope})
+            for call, function in self.callers.of({base.scope})
             for made in self.resolver.argument(base.name, function, call)
         ]
         return [meant for made in given if made.kind == "made" for meant in self.resolver.attribute(made, node.attr)]
 
     def calls(self, name: str) -> bool:
         """Whether anything in this file calls a function or method of a name."""
-        return self._callers.calls(name)
+        return self.callers.calls(name)
 
     def describe(
         self,

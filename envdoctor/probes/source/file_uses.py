@@ -13,7 +13,7 @@ from envdoctor.probes.source.arguments import Arguments
 from envdoctor.probes.source.ast_expressions import TooLargeError
 from envdoctor.probes.source.ast_statements import Walker
 from envdoctor.probes.source.bindings import ATTRIBUTES, CALLS, IMPORTS, Function, Place, below, parameters
-from envdoctor.probes.source.call_graph import Callers, CallGraph, runner
+from envdoctor.probes.source.call_graph import CallGraph, runner
 from envdoctor.probes.source.excerpts import Excerpts
 from envdoctor.probes.source.inheritance import (
     attributes,
@@ -137,7 +137,6 @@ class _File:
         self.stars = list(walker.stars)
         self.resolver = Resolver(walker.scope_of, walker.flags)
         self.excerpts = Excerpts(source)
-        self._callers = Callers(self.module, self.resolver)
         program = any(isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) for one in tree.body)
         notebook = source.endswith(NOTEBOOK)
         whole = program or notebook or "__main__" in source
@@ -164,7 +163,7 @@ class _File:
 
     def _provided(self, place: Place) -> int:
         """What the code around a place provides for, or around every call of the function that it lies in."""
-        return place.block.spared | self._callers.provide(runner(place.scope))
+        return place.block.spared | self.arguments.callers.provide(runner(place.scope))
 
     def _imported(self, patterns: Patterns) -> Iterator[tuple[Use, Place]]:
         """A use for each import that may match, and whose absence the code does not provide for."""
