@@ -11,6 +11,7 @@ from envdoctor.engine.diagnose import OF_CONSUMERS, finding, matched_by, remedie
 from envdoctor.engine.evaluate import holds
 from envdoctor.engine.frames import failed_in, last_own_place, not_named, own_frames, packages_in
 from envdoctor.engine.index import NEVER
+from envdoctor.engine.lost_names import having_lost
 from envdoctor.engine.questions import questions
 from envdoctor.engine.trace import Match, Trace
 from envdoctor.engine.wording import fill, said
@@ -62,7 +63,8 @@ def recognised(error_text: Any, indexes: Sequence[Index]) -> Recognised:
     """The rules that a text shows symptoms of."""
     rules = {texts["id"]: (texts, compiled) for index in indexes for texts, compiled in _rules(index)}
     slow: list[str] = []
-    shown = _by_rule(symptoms.rank(stated(texts for texts, _ in rules.values()), error_text, slow))
+    known = symptoms.rank(stated(texts for texts, _ in rules.values()), error_text, slow)
+    shown = _by_rule(symptoms.in_order([*known, *having_lost(rules.values(), error_text)]))
     place = last_own_place(error_text)
     cases = [_Case(*rules[rule], seen, error_text, place) for rule, seen in shown.items()]
     return Recognised(error_text=error_text, cases=cases, slow=slow, rules=sum(index.rules for index in indexes))

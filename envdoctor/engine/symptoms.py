@@ -29,12 +29,14 @@ MOST_SECONDS = 5.0
 #: Exceptions whose message says nothing of their cause.
 _ALWAYS_ALIKE = {"RecursionError", "MemoryError"}
 # What a match is worth. The literal characters of the message count one each up to the limit.
-_MESSAGE, _LITERALS, _RAISES = 10, 100, 30
+_MESSAGE, _LITERALS, _UNSTATED, _RAISES = 10, 100, 30, 30
 _INSIDE, _ELSEWHERE, _PERHAPS = 60, 15, 5
 # How far a match counts, by its place: in the failure that began it all, in one that came of it, in another ...
 _ROOT, _CHAINED, _EARLIER, _WARNED, _UNCAUSED = 1.0, 0.9, 0.7, 0.6, 0.5
 # ... in the text around, without the frame or without the name of the exception.
 _AROUND, _UNPLACED, _UNNAMED = 0.8, 0.9, 0.5
+#: How far a message counts that is a line of a log, and of no failure.
+OF_A_LINE = _AROUND * _UNNAMED
 
 
 class SymptomMatch(Record):
@@ -63,16 +65,33 @@ def rank(symptoms: Iterable[Mapping[str, Any]], error: Any, slow: list[str] | No
 
     """
     sight = _Sight(error)
-    best: dict[tuple[str, str], SymptomMatch] = {}
+    found: list[SymptomMatch] = []
     for symptom in symptoms:
         sight.clock.turn(symptom["rule"])
-        found = max(_matches(symptom, sight), key=lambda match: match.score, default=None)
-        key = (symptom["rule"], symptom.get("consumer") or "")
-        if found is not None and (key not in best or found.score > best[key].score):
-            best[key] = found
+        found += _matches(symptom, sight)
     if slow is not None:
         slow += sight.clock.late
+    return in_order(found)
+
+
+def in_order(matches: Iterable[SymptomMatch]) -> list[SymptomMatch]:
+    """The best match of each rule and consumer, best first."""
+    best: dict[tuple[str, str], SymptomMatch] = {}
+    for match in matches:
+        key = (match.rule, match.consumer or "")
+        if key not in best or match.score > best[key].score:
+            best[key] = match
     return [match for key, match in sorted(best.items(), key=lambda item: (-item[1].score, item[0]))]
+
+
+def worth(message: str) -> float:
+    """The score of a message that no rule states, and of the exception that has it: less than a stated one's."""
+    return _RAISES + _MESSAGE + min(len(message), _UNSTATED)
+
+
+def weights_of(failures: Sequence[Any]) -> dict[int, float]:
+    """How near each failure, by its identity, is to the one that began it all."""
+    return dict(zip(map(id, failures), _weights(failures)))
 
 
 # -- what is seen -------------------------------------------------------------------------------------------------
