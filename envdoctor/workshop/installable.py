@@ -12,7 +12,6 @@ from envdoctor.engine.installed_requirements import requirement_of
 from envdoctor.engine.versions import within
 from envdoctor.engine.wording import fill
 from envdoctor.model import Record
-from envdoctor.remedy_kinds import KINDS
 from envdoctor.rulebase import record
 from envdoctor.rulebase.document import Complaint
 from envdoctor.rulebase.sources import proof_of
@@ -56,15 +55,17 @@ def complaints(rule: Rule, vocabulary: Mapping[str, Any], index: Index, *, write
 
     With ``write`` the proof records it from now on.
     """
-    alone: dict[tuple[int, str], set[str]] = {}
-    for one in Places(rule, vocabulary, index).barred():
-        if one.alone:
-            alone.setdefault((one.number, one.requirement), set()).add(one.python)
-    for (number, text), pythons in alone.items():
-        there = ", ".join(sorted(pythons, key=Version))
+    alone = [one for one in Places(rule, vocabulary, index).barred() if one.alone]
+    if alone:
+        there = ", ".join(sorted({one.python for one in alone}, key=Version))
+        texts = list(dict.fromkeys(one.requirement for one in alone))
+        which = f"{texts[0]}{f' and {len(texts) - 1} more' if texts[1:] else ''}"
+        said = (
+            f"on Python {there}, where the rule may hold, nothing is left of its remedies: {which} cannot be installed"
+        )
         hint = "add one that can, or envdoctor proposes another Python"
-        said = f"{text} cannot be installed on Python {there}, where the rule may hold, and nothing else can; {hint}"
-        yield Complaint(path=rule.path, line=rule.line("remedies", number), message=said, note=True)
+        line = rule.line("remedies", alone[0].number)
+        yield Complaint(path=rule.path, line=line, message=f"{said}; {hint}", note=True)
     path = proof_of(rule.path)
     kept, found = record.read(path), recorded(rule, vocabulary, index)
     if not kept or kept["edited"] or found is None or found == kept.get("installable", {}):
@@ -126,7 +127,7 @@ class Places:
             for number, remedy in offered.items()
         }
         for number, texts in wrong.items():
-            left = (offered[other] for other in wrong if not wrong[other] and KINDS[offered[other]["kind"]].moves)
+            left = (offered[other] for other in wrong if not wrong[other])
             alone = not any(_goes_with(one, offered[number]) for one in left)
             yield from (Barred(number=number, requirement=text, python=python, alone=alone) for text in texts)
 
