@@ -46,8 +46,8 @@ def recorded(rule: Rule, vocabulary: Mapping[str, Any], index: Index) -> dict[st
     """
     places = Places(rule, vocabulary, index)
     texts = sorted({one.requirement for one in places.barred()})
-    found = {text: _specifier(places.pythons(text), is_open=not _bounded(text)) for text in texts}
-    return None if places.unknown else {text: said for text, said in found.items() if said}
+    found = {text: _specifier(places.pythons(text)) for text in texts}
+    return None if places.unknown else found
 
 
 def complaints(rule: Rule, vocabulary: Mapping[str, Any], index: Index, *, write: bool = False) -> Iterator[Complaint]:
@@ -79,20 +79,14 @@ def complaints(rule: Rule, vocabulary: Mapping[str, Any], index: Index, *, write
         yield Complaint(path=rule.path, line=rule.line("proof"), message=f"{said}; {hint}", note=True)
 
 
-def _bounded(requirement: str) -> bool:
-    """Whether no later release can satisfy a requirement."""
-    return any(sign in requirement for sign in ("<", "==", "~="))
-
-
-def _specifier(pythons: frozenset[str], *, is_open: bool) -> str:
-    """Some Pythons as a specifier; where it ``is_open`` what later releases will be for, it has no upper end."""
+def _specifier(pythons: frozenset[str]) -> str:
+    """Some Pythons as a specifier; what the newest is among may go on with those that come."""
     places = [at for at, one in enumerate(PYTHONS) if one in pythons]
     if not places:
-        return "" if is_open else f"<{PYTHONS[0]}"
+        return f"<{PYTHONS[0]}"
     first, beyond = places[0], places[-1] + 1
     clauses = [f">={PYTHONS[first]}"] if first else []
-    clauses += [f"<{PYTHONS[beyond]}"] if beyond < len(PYTHONS) and not is_open else []
-    return ",".join(clauses)
+    return ",".join([*clauses, *(f"<{one}" for one in PYTHONS[beyond : beyond + 1])])
 
 
 class Places:

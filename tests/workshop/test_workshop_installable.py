@@ -103,7 +103,7 @@ def test_a_release_is_for_the_pythons_that_its_files_admit_and_are_made_for(monk
         ([{"upgrade": "right>=1.4"}, {"change": "do it by hand"}], {"right>=1.4": ">=3.9"}, {}),
         ([{"upgrade": "right>=1.4"}, {"upgrade": "python>=3.9"}], {"right>=1.4": ">=3.9"}, {}),
         ([{"downgrade": "left<2"}], {"left<2": "<3.12"}, {"left<2": "3.12, 3.13, 3.14"}),
-        ([{"install": "wrong>=2"}], {"wrong>=2": ">=3.10"}, {"wrong>=2": "3.7, 3.8, 3.9, 3.14"}),
+        ([{"install": "wrong>=2"}], {"wrong>=2": ">=3.10,<3.14"}, {"wrong>=2": "3.7, 3.8, 3.9, 3.14"}),
         (
             [{"replace": "right", "with": ["wrong==2.*", "left"]}],
             {"wrong==2.*": ">=3.10,<3.14"},
@@ -147,7 +147,7 @@ def test_each_consumer_has_a_release_of_its_own():
 
     assert recorded(written, VOCABULARY, INDEX.get) is None, "nobody knows of odd"
     assert recorded(written, VOCABULARY, lambda name: INDEX.get(name, [])) == {
-        "right>=1.4": ">=3.9", "wrong>=2.0": ">=3.10",
+        "right>=1.4": ">=3.9", "wrong>=2.0": ">=3.10,<3.14",
     }  # fmt: skip
 
 
