@@ -116,20 +116,21 @@ class Places:
             for number, remedy in enumerate(self.rule.remedies)
             if self.may(remedy.get("when", {}), python, names.get("consumer", "")) and _is_known(remedy, names)
         }
-        wrong = {
-            number: [text for text in _requirements(remedy, names) if python not in self.pythons(text)]
-            for number, remedy in offered.items()
-        }
+        wrong = {number: self._missing(_requirements(remedy, names), python) for number, remedy in offered.items()}
         for number, texts in wrong.items():
             left = (offered[other] for other in wrong if not wrong[other])
             alone = not any(_goes_with(one, offered[number]) for one in left)
             yield from (Barred(number=number, requirement=text, python=python, alone=alone) for text in texts)
 
+    def _missing(self, requirements: Sequence[str], python: str) -> list[str]:
+        """The requirements that cannot be installed on a Python, unless another one comes with them."""
+        others = [text for text in requirements if _name(text) == "python"]
+        return [] if others else [text for text in requirements if python not in self.pythons(text)]
+
     def pythons(self, requirement: str) -> frozenset[str]:
-        """The Pythons on which a requirement can be installed; one of Python itself is met by another one."""
+        """The Pythons on which a requirement can be installed."""
         parsed = requirement_of(requirement)
-        name = str(canonicalize_name(parsed.name)) if parsed else "python"
-        return self.released(name, str(parsed.specifier)) if parsed and name != "python" else _EVERY
+        return self.released(_name(requirement), str(parsed.specifier)) if parsed else _EVERY
 
     def _released(self, name: str, specifier: str) -> frozenset[str]:
         """The Pythons that some release of a range is for, a final one where there is any."""
@@ -170,6 +171,11 @@ class Places:
         if fact == "packages":
             return all(said == "present" and name == consumer for name, said in value.items())
         return isinstance(value, str) and fact == "python" and self._may(fact, value, python, consumer)
+
+
+def _name(requirement: str) -> str:
+    parsed = requirement_of(requirement)
+    return str(canonicalize_name(parsed.name)) if parsed else ""
 
 
 def _version(python: Any) -> str:

@@ -102,6 +102,7 @@ def test_a_release_is_for_the_pythons_that_its_files_admit_and_are_made_for(monk
         ),
         ([{"upgrade": "right>=1.4"}, {"change": "do it by hand"}], {"right>=1.4": ">=3.9"}, {}),
         ([{"upgrade": "right>=1.4"}, {"upgrade": "python>=3.9"}], {"right>=1.4": ">=3.9"}, {}),
+        ([{"upgrade": ["python>=3.9", "right>=1.4"]}], {}, {}),
         ([{"downgrade": "left<2"}], {"left<2": "<3.12"}, {"left<2": "3.12, 3.13, 3.14"}),
         ([{"install": "wrong>=2"}], {"wrong>=2": ">=3.10,<3.14"}, {"wrong>=2": "3.7, 3.8, 3.9, 3.14"}),
         (
