@@ -45,8 +45,11 @@ def recorded(rule: Rule, vocabulary: Mapping[str, Any], index: Index) -> dict[st
     ``None`` where the index does not answer for everything that has to be known.
     """
     places = Places(rule, vocabulary, index)
-    texts = sorted({one.requirement for one in places.barred()})
-    found = {text: _specifier(places.pythons(text)) for text in texts}
+    return _recorded(places, list(places.barred()))
+
+
+def _recorded(places: Places, barred: Sequence[Barred]) -> dict[str, str] | None:
+    found = {text: _specifier(places.pythons(text)) for text in sorted({one.requirement for one in barred})}
     return None if places.unknown else found
 
 
@@ -55,7 +58,9 @@ def complaints(rule: Rule, vocabulary: Mapping[str, Any], index: Index, *, write
 
     With ``write`` the proof records it from now on.
     """
-    alone = [one for one in Places(rule, vocabulary, index).barred() if one.alone]
+    places = Places(rule, vocabulary, index)
+    barred = list(places.barred())
+    alone = [one for one in barred if one.alone]
     if alone:
         there = ", ".join(sorted({one.python for one in alone}, key=Version))
         texts = list(dict.fromkeys(one.requirement for one in alone))
@@ -67,7 +72,7 @@ def complaints(rule: Rule, vocabulary: Mapping[str, Any], index: Index, *, write
         line = rule.line("remedies", alone[0].number)
         yield Complaint(path=rule.path, line=line, message=f"{said}; {hint}", note=True)
     path = proof_of(rule.path)
-    kept, found = record.read(path), recorded(rule, vocabulary, index)
+    kept, found = record.read(path), _recorded(places, barred)
     if not kept or kept["edited"] or found is None or found == kept.get("installable", {}):
         return
     if write:

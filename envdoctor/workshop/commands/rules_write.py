@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from typing import Any
 
@@ -98,7 +99,7 @@ def lint(options: argparse.Namespace) -> int:
     for path in paths:
         if not os.path.exists(path):
             raise UsageError(f"no rules at {path}: give a rule file or a directory of them")
-    asked = () if options.offline else (known_releases, gone, everything)
+    asked = () if options.offline else (known_releases, gone, functools.cache(everything))
     complaints = complaints_of(paths, *asked, write=options.write)
     for one in complaints:
         line = safe(f"{one.path}:{one.line}: {one.message}")
