@@ -76,6 +76,7 @@ class Index(http.server.BaseHTTPRequestHandler):
                 "size": len(content),
                 "hashes": {},
                 **({"upload-time": day} if (day := self.server.days.get(one)) else {}),
+                **({"requires-python": said} if (said := self.server.pythons.get(one)) else {}),
             }
             for one, content in found.items()
         ]
@@ -86,10 +87,14 @@ class Index(http.server.BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def serving(monkeypatch, cache, wheels, days=None):
-    """Run an index, the only one that is configured, with an empty cache; ``days`` says when a wheel was uploaded."""
+def serving(monkeypatch, cache, wheels, days=None, pythons=None):
+    """Run an index, the only one that is configured, with an empty cache.
+
+    ``days`` says when a wheel was uploaded, and ``pythons`` what it requires of Python.
+    """
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Index)
-    server.asked, server.wheels, server.ranges, server.html, server.days = [], wheels, True, False, days or {}
+    server.asked, server.wheels, server.ranges, server.html = [], wheels, True, False
+    server.days, server.pythons = days or {}, pythons or {}
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     monkeypatch.setenv("XDG_CACHE_HOME", new_cache(cache))

@@ -6,6 +6,7 @@ from envdoctor.engine.evaluate import holds, matches
 from envdoctor.engine.metadata_conflicts import Requirements
 from envdoctor.engine.questions import questions
 from envdoctor.engine.trace import LESS, Trace
+from envdoctor.engine.versions import within
 from envdoctor.facts import OF_PROCESS, OF_PROJECT, PROJECT
 from envdoctor.model import SEVERITIES, Action, Finding, Remedy, UnknownFact
 
@@ -140,15 +141,40 @@ def _is_package(evidence: Evidence) -> bool:
 def remedies(
     texts: Mapping[str, Any], names: Mapping[str, str], snapshot: Snapshot, missed: Trace | None = None
 ) -> Sequence[Remedy]:
-    """The remedies of a rule that are on offer in this snapshot, best first."""
-    offered = []
+    """The remedies of a rule that are on offer in this snapshot, best first.
+
+    What cannot be installed on its Python is left out or, where nothing else would be left, needs another one first.
+    """
+    offered, elsewhere = [], []
     for stated in texts["remedies"]:
         trace = Trace()
         if _is_offered(stated, names, snapshot, trace):
-            offered.append(_remedy(stated, texts, {**_open(texts), **names, **trace.names}, snapshot, trace))
+            made, action = _remedy(stated, texts, {**_open(texts), **names, **trace.names}, snapshot, trace)
+            python = _other_python(action, texts.get("installable", {}), snapshot)
+            offered += [] if python else [made]
+            elsewhere += [_with_python(made, action, python)] if python else []
         elif missed is not None and stated["kind"] == "set":
             missed.unknown += trace.unknown
-    return offered
+    return offered or elsewhere
+
+
+def _other_python(action: Action, installable: Mapping[str, str], snapshot: Snapshot) -> str:
+    """The Pythons, as a specifier, that an action needs and this is none of."""
+    here = snapshot.python.get("version")
+    needed = [installable[one] for one in action.requirements if one in installable]
+    return ",".join(dict.fromkeys(needed)) if any(within(here, one) is False for one in needed if here) else ""
+
+
+def _with_python(remedy: Remedy, action: Action, python: str) -> Remedy:
+    """A remedy in an environment of another Python, which begins empty: there is nothing to be removed there."""
+    wanted = (f"python{python}", *action.requirements)
+    made: Remedy = remedy.replace(
+        kind="install" if action.packages else remedy.kind,
+        requirement=" ".join(wanted),
+        package=None,
+        action=action.replace(verb="install", requirements=wanted, packages=()),
+    )
+    return made
 
 
 def _is_offered(stated: Mapping[str, Any], names: Mapping[str, str], snapshot: Snapshot, trace: Trace) -> bool:
@@ -164,7 +190,7 @@ def _is_offered(stated: Mapping[str, Any], names: Mapping[str, str], snapshot: S
 
 def _remedy(
     stated: Mapping[str, Any], texts: Mapping[str, Any], known: Mapping[str, str], snapshot: Snapshot, trace: Trace
-) -> Remedy:
+) -> tuple[Remedy, Action]:
     values, several = _filled(stated, known)
     entry = trace.entries.get((values.get("file", ""), values.get("key", "")))
     if stated["kind"] == "set" and entry is not None:
@@ -175,7 +201,8 @@ def _remedy(
 
         several = fitted(several, texts["kin"], snapshot.packages)
         values.update((key[:-1], " ".join(named)) for key, named in several.items() if named)
-    return Remedy(action=_action(values, **several), **values)
+    action = _action(values, **several)
+    return Remedy(action=action, **values), action
 
 
 def _exactly(entry: Mapping[str, Any], to: Any) -> dict[str, Any]:

@@ -268,8 +268,10 @@ def way(remedy: Remedy) -> Way:
 def required(remedy: Remedy) -> str:
     """A requirement to end up with, of a distribution or of Python itself."""
     requirement = (remedy.requirement or "").strip()
-    python_itself = requirement[:6].lower() == "python" and requirement[6:7] in " <>=!~"
-    return f"use Python {requirement[6:].strip()}" if python_itself else f"{remedy.kind} {requirement}"
+    if requirement[:6].lower() != "python" or requirement[6:7] not in " <>=!~":
+        return f"{remedy.kind} {requirement}"
+    others = " ".join(remedy.action.requirements[1:]) if remedy.action else ""
+    return f"use Python {requirement[6 : len(requirement) - len(others)].strip()}{others and f', with {others}'}"
 
 
 def entry(remedy: Remedy) -> str:

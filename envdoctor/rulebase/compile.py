@@ -255,6 +255,8 @@ def _with_status(rule: Rule, words: Mapping[str, Any], found: Mapping[str, Any] 
         made["stated"] = rule.severity
     if found is not None and "date" in found:
         made["date"] = found["date"]
+    if found and found.get("installable"):
+        made["installable"] = found["installable"]
     if rule.replaced_by:
         made["replaced_by"] = rule.replaced_by
     return {**made, "match": {"when": list(NEVER)}} if proof == record.DISPROVED else made

@@ -62,6 +62,13 @@ def document(
     return {**found, "sum": _sum(found)}
 
 
+def with_installable(found: Mapping[str, Any], installable: Mapping[str, str]) -> dict[str, Any]:
+    """A proof, as :func:`read` returned it, with the Pythons that its remedies need, by their requirements."""
+    kept = {key: value for key, value in found.items() if key not in {"sum", "edited", "installable"}}
+    made = {**kept, "installable": dict(installable)} if installable else kept
+    return {**made, "sum": _sum(made)}
+
+
 def _disproved(rule: Rule, trials: Sequence[Mapping[str, Any]]) -> bool:
     """Whether what a candidate calls bad was seen to work: such a trial showed no symptom."""
     wrong = [one for one in trials if one["kind"] == "bad" and one["verdict"] == "contradicts"]

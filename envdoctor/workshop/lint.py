@@ -27,6 +27,7 @@ from envdoctor.rulebase.reader import vocabulary_of
 from envdoctor.rulebase.sources import files_below, proof_of
 from envdoctor.rulebase.syntax import read_files, read_rules
 from envdoctor.rulebase.when_tree import leaves
+from envdoctor.workshop import installable
 from envdoctor.workshop.lint_proof import Subject, edges_unproven, project_unproven, proof_contradicted
 from envdoctor.workshop.lint_record import proof_underivable, remedies_not_quiet, severity_unshown
 from envdoctor.workshop.lint_remedies import remedies_without_effect
@@ -40,9 +41,11 @@ if TYPE_CHECKING:
 
     from envdoctor.rulebase.document import Where
     from envdoctor.rulebase.rule import Rule
+    from envdoctor.workshop.every_release import Published as Release
 
     Releases = Callable[[Sequence[str]], Mapping[str, "list[str] | None"]]
     Gone = Callable[[Sequence[str]], set[str]]
+    Published = Callable[[str], "Sequence[Release] | None"]
 
 _TODO = re.compile(r"\bTODO\b|^todo-")
 _NO_INDEX = "no index answered, so ranges and versions were not held against the known releases"
@@ -57,11 +60,19 @@ _HINTS = {
 }
 
 
-def lint(paths: Sequence[str], releases: Releases | None = None, gone: Gone | None = None) -> list[Complaint]:
+def lint(
+    paths: Sequence[str],
+    releases: Releases | None = None,
+    gone: Gone | None = None,
+    published: Published | None = None,
+    *,
+    write: bool = False,
+) -> list[Complaint]:
     """Every complaint about the rules in some files and directories, by file and line.
 
     ``releases`` answers for many distributions at once, as :func:`envdoctor.probes.releases.known_releases` does;
-    without it, ranges are not held against the index. ``gone`` tells which addresses lead nowhere.
+    without it, ranges are not held against the index. ``gone`` tells which addresses lead nowhere, and ``published``
+    the releases of a distribution with the Pythons they are for; with ``write``, proofs record what follows from that.
     Raises :class:`~envdoctor.errors.RuleError` where the vocabulary cannot be read.
     """
     files, complaints = _files(paths)
@@ -79,6 +90,9 @@ def lint(paths: Sequence[str], releases: Releases | None = None, gone: Gone | No
         subject = subjects.get(rule.id) or Subject(rule, vocabulary, known)
         complaints += chain.from_iterable(demand(subject) for demand in DEMANDS[rule.status])
     complaints += _lost(finished, gone) if gone else []
+    if published is not None:
+        barred = (installable.complaints(rule, vocabulary, published, write=write) for rule in finished)
+        complaints += chain.from_iterable(barred)
     complaints.sort(key=lambda one: (one.path, one.line))
     if None in known.values():
         complaints.append(Complaint(path=paths[0], line=1, message=_NO_INDEX, note=True))

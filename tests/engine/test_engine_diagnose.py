@@ -174,3 +174,48 @@ def test_nothing_of_one_snapshot_is_told_of_another():
 
     assert [len(list(defects("missing", one))) for one in (first, second, first)] == [1, 0, 1]
     assert [len(list(defects("missing", one, Requirements(one)))) for one in (first, second)] == [1, 0]
+
+
+INSTALLABLE = {"right>=2": ">=3.9", "left<2": "<3.13"}
+
+
+@pytest.mark.parametrize(
+    ("python", "offered"),
+    [
+        ("3.11", ["right>=2", "left<2"]),
+        ("3.8", ["left<2"]),
+        ("3.13", ["right>=2"]),
+        (None, ["right>=2", "left<2"]),
+    ],
+)
+def test_what_cannot_be_installed_on_this_python_is_left_out(python, offered):
+    written = rule(remedies=[{"upgrade": "right>=2"}, {"downgrade": "left<2"}])
+
+    (finding,) = found(snapshot({"left": "2.1"}, python=python), {**written, "installable": INSTALLABLE})
+
+    assert [one.requirement for one in finding.remedies] == offered
+
+
+def test_where_nothing_can_be_installed_another_python_comes_first():
+    written = rule(remedies=[{"upgrade": ["right>=2", "third>=1"]}, {"replace": "left", "with": "right>=2"}])
+
+    (finding,) = found(snapshot({"left": "2.1"}, python="3.8"), {**written, "installable": INSTALLABLE})
+
+    upgrade, install = finding.remedies
+    assert (upgrade.kind, upgrade.requirement) == ("upgrade", "python>=3.9 right>=2 third>=1")
+    assert tuple(upgrade.action.requirements) == ("python>=3.9", "right>=2", "third>=1")
+    assert (install.kind, install.package, install.action.verb) == ("install", None, "install")
+    assert tuple(install.action.packages) == (), "the new environment is empty"
+
+
+def test_a_release_that_a_consumer_needs_is_left_out_where_it_cannot_be_installed():
+    written = rule(consumers=CONSUMERS, remedies=[{"upgrade": "{consumer}>={works}"}, {"downgrade": "left<2"}])
+
+    findings = found(
+        snapshot({"left": "2.1", "right": "1.0", "third": "1"}, python="3.8"),
+        {**written, "installable": {"right>=1.4": ">=3.9"}},
+    )
+
+    assert [[one.requirement for one in finding.remedies] for finding in findings] == [
+        ["left<2"], ["third>=9.1", "left<2"],
+    ]  # fmt: skip

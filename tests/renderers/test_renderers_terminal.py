@@ -246,6 +246,14 @@ def test_a_text_alone_is_said_to_be_alone():
     ("remedy", "said"),
     [
         (Remedy(kind="downgrade", requirement="python<3.11"), "use Python <3.11"),
+        (
+            Remedy(
+                kind="upgrade",
+                requirement="python>=3.9 a>=2",
+                action=Action(verb="install", requirements=["python>=3.9", "a>=2"]),
+            ),
+            "use Python >=3.9, with a>=2",
+        ),
         (Remedy(kind="pin", requirement="a<2"), "pin a<2"),
         (Remedy(kind="uninstall", package="enum34"), "uninstall enum34"),
         (Remedy(kind="replace", package="a", requirement="b>=1"), "replace a with b>=1"),

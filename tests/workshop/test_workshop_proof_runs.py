@@ -1,5 +1,6 @@
 """A run of trials as its user sees it: what is going on, how it is interrupted, how it goes on."""
 
+import json
 import os
 import re
 import signal
@@ -108,6 +109,15 @@ def test_in_a_pipe_each_trial_that_is_done_is_a_line(lab):
     assert re.match(r"5/5  done    lib-name-removed: bad 1, imported alone  ", lines[5])
     lab.rule.write_text(lab.rule.read_text().replace('{lib: "1.0"}', '{lib: "2.0"}'))
     assert ": good 1  " not in lab("verify").stderr  # it is as good as bad 1, and remembered
+
+
+def test_a_proof_records_on_which_pythons_a_remedy_can_be_installed(lab):
+    links = lab.directory / "links"
+    os.rename(links / "lib-2.1-py3-none-any.whl", links / "lib-2.1-py38-none-any.whl")
+
+    lab("verify")
+
+    assert json.loads(lab.proof.read_text())["installable"] == {"lib>=2.1": ">=3.8"}
 
 
 def test_on_a_terminal_a_bar_says_what_runs_and_what_failed(lab):

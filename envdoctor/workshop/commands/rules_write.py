@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from typing import Any
 
@@ -79,13 +80,18 @@ def lint_parser() -> Parser:
         "  envdoctor rules lint --offline rules       without looking at the index\n",
     )
     parser.add_argument("path", nargs="*", help="rule files or directories (default: rules)")
-    parser.add_argument("--offline", action="store_true", help="ask neither the index for releases nor for references")
+    asked = parser.add_mutually_exclusive_group()
+    asked.add_argument("--offline", action="store_true", help="ask neither the index for releases nor for references")
+    asked.add_argument(
+        "--write", action="store_true", help="record in the proofs on which Pythons their remedies can be installed"
+    )
     return parser
 
 
 def lint(options: argparse.Namespace) -> int:
     """Say what is wrong with rules; the exit status is 1 where anything is."""
     from envdoctor.probes.releases import known_releases
+    from envdoctor.workshop.every_release import everything
     from envdoctor.workshop.lint import lint as complaints_of
     from envdoctor.workshop.references import gone
 
@@ -93,7 +99,8 @@ def lint(options: argparse.Namespace) -> int:
     for path in paths:
         if not os.path.exists(path):
             raise UsageError(f"no rules at {path}: give a rule file or a directory of them")
-    complaints = complaints_of(paths, *(() if options.offline else (known_releases, gone)))
+    asked = () if options.offline else (known_releases, gone, functools.cache(everything))
+    complaints = complaints_of(paths, *asked, write=options.write)
     for one in complaints:
         line = safe(f"{one.path}:{one.line}: {one.message}")
         say(line) if one.note else write(line + "\n")

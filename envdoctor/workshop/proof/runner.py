@@ -18,7 +18,7 @@ from envdoctor.rulebase import record
 from envdoctor.rulebase import status as statuses
 from envdoctor.rulebase.compile import compile_rule
 from envdoctor.rulebase.sources import proof_of
-from envdoctor.workshop import every_release
+from envdoctor.workshop import every_release, installable
 from envdoctor.workshop.proof import build, gaps, locks, measure, processes, pythons, trials
 from envdoctor.workshop.proof.judge import CONTRADICTS, OTHERWISE, UNPROVEN, judge, through
 
@@ -215,14 +215,21 @@ class Run:
         rule, planned = self.rules[name], self.plans[name]
         rows = [_row(trial, self.results[name][trial.name], self.texts[name]) for trial in planned]
         rows = [self.locks[name].held_against(row) for row in rows]
-        found = record.document(rule, self.vocabulary, rows, {**tools(), **self._measured(name, rows)})
         path = proof_of(rule.path)
+        told = {**tools(), **self._installable(rule, path), **self._measured(name, rows)}
+        found = record.document(rule, self.vocabulary, rows, told)
         if planned and not self.partial:
             with build.writing("a proof", path):
                 build.write(path + ".new", record.dump(found))
                 os.replace(path + ".new", path)
         status = record.status(rule, self.vocabulary, {**found, "edited": False})
         return Verified(rule=rule, status=status, trials=rows, missing=found.get("missing", ()), ran=self.ran[name])
+
+    def _installable(self, rule: Rule, path: str) -> dict[str, Any]:
+        """Where the remedies of a rule can be installed: as the index says, else as it was recorded."""
+        found = installable.recorded(rule, self.vocabulary, every_release.everything)
+        kept = (record.read(path) or {}).get("installable", {}) if found is None else found
+        return {"installable": kept} if kept else {}
 
     def _measured(self, name: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """What a proof tells besides its trials: what it means, the edges, and what is missing."""
