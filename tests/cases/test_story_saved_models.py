@@ -148,6 +148,7 @@ FAMILIES = {
 
 
 @pytest.mark.parametrize("version", OUTCOMES)
+@pytest.mark.trials
 def test_functions_of_another_python_are_found_before_anyone_loads_them(version, reader, written_by):
     project = written_by(version, reader)
     broken = run(python_of(reader), "-c", READ, cwd=project)
@@ -167,6 +168,7 @@ def test_functions_of_another_python_are_found_before_anyone_loads_them(version,
     assert values == {"clip_range": 0.15, "lr_schedule": 0.0001}
 
 
+@pytest.mark.trials
 def test_functions_of_the_same_python_are_nothing_to_speak_of(reader, written_by):
     project = written_by("3.11", reader)
 
@@ -174,6 +176,7 @@ def test_functions_of_the_same_python_are_nothing_to_speak_of(reader, written_by
     assert RULE not in diagnosed(reader, project)[1]
 
 
+@pytest.mark.trials
 def test_an_upgrade_mends_no_file_that_exists(build, reader, written_by):
     project = written_by("3.10", reader)
 
@@ -183,6 +186,7 @@ def test_an_upgrade_mends_no_file_that_exists(build, reader, written_by):
     assert [remedy["kind"] for remedy in finding["remedies"]] == ["change", "change"]
 
 
+@pytest.mark.trials
 def test_the_file_is_named_where_it_lies_outside_of_the_project(reader, written_by, tmp_path):
     project = written_by("3.10", reader)
     elsewhere = tmp_path / "elsewhere"
@@ -194,6 +198,7 @@ def test_the_file_is_named_where_it_lies_outside_of_the_project(reader, written_
     assert str(project / "model.zip") in finding["title"]
 
 
+@pytest.mark.trials
 def test_without_stable_baselines3_nothing_is_said_of_its_models(make_environment, reader, written_by):
     project = written_by("3.10", reader)
     folder = make_environment(interpreters.need("3.11"), "cloudpickle==3.1.1", name="other")

@@ -156,6 +156,7 @@ REFUSED = {
 
 @pytest.mark.skipif(sys.platform == "win32", reason="spawn is the start method of Windows")
 @pytest.mark.parametrize("what", REFUSED)
+@pytest.mark.trials
 def test_what_cannot_be_pickled_is_found_in_the_source_and_by_the_traceback(what, with_zeromq, tmp_path):
     imports, value, message = REFUSED[what]
     project = write(tmp_path / "project", train=TRAIN.format(imports=imports, value=value), farm=FARM)
@@ -178,6 +179,7 @@ def test_what_cannot_be_pickled_is_found_in_the_source_and_by_the_traceback(what
     assert call == ("SubprocVecEnv([make_env(server, rank) for rank in range(2)])", f"train.py:{line}")
 
 
+@pytest.mark.trials
 def test_the_older_message_of_zeromq_leads_to_the_rule(without_torch, tmp_path):
     imports, value, _ = REFUSED["zmq"]
     folder = without_torch("3.11", "pyzmq==25.1.2")
@@ -200,6 +202,7 @@ def test_other_pythons_refuse_the_same(version, without_torch, tmp_path):
     assert RULE in diagnosed(folder, project)[1]
 
 
+@pytest.mark.trials
 def test_made_inside_the_environment_it_can_be_sent_and_envdoctor_is_silent(with_zeromq, tmp_path):
     broken = TRAIN.format(imports="import zmq", value="zmq.Context()")
     project = write(tmp_path / "project", train=broken, farm=FARM)
@@ -225,6 +228,7 @@ def test_made_inside_the_environment_it_can_be_sent_and_envdoctor_is_silent(with
         pytest.param({"value": "multiprocessing.cpu_count()"}, False, id="number"),
     ],
 )
+@pytest.mark.trials
 def test_keyword_arguments_of_environments(fields, found, with_zeromq, tmp_path):
     usual = {"before": "pass", "value": "zmq.Context()", "vec_env": "SubprocVecEnv", "more": ""}
     project = write(tmp_path / "project", train=KEYWORDS.format(**{**usual, **fields}), farm=FARM)
@@ -243,6 +247,7 @@ def test_keyword_arguments_of_environments(fields, found, with_zeromq, tmp_path)
     ],
     ids=["lambda", "instance", "callable", "partial", "positions"],
 )
+@pytest.mark.trials
 def test_other_ways_to_write_it(text, with_zeromq, tmp_path):
     head = """\
         import functools
@@ -268,6 +273,7 @@ venv = SubprocVecEnv([lambda: WindFarmEnv("tcp://127.0.0.1:5555")])
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="spawn is the start method of Windows")
+@pytest.mark.trials
 def test_without_a_guard_the_workers_start_workers(with_zeromq, tmp_path):
     project = write(tmp_path / "project", train=UNGUARDED, farm=FARM)
     broken = run(python_of(with_zeromq), "train.py", cwd=project)
@@ -284,6 +290,7 @@ def test_without_a_guard_the_workers_start_workers(with_zeromq, tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="fork is the default of multiprocessing on Linux alone")
+@pytest.mark.trials
 def test_locks_of_multiprocessing_are_made_for_one_start_method(without_torch, tmp_path):
     folder = without_torch("3.12")  # early releases of 3.11 do not tell yet
     rule = "sb3-subproc-vec-env-lock-of-another-context"
