@@ -19,6 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from envdoctor.engine.families import Clue
+
     Rules = Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]]
 
 #: Exceptions of which a rule has a symptom where its names are gone, and not only of another meaning.
@@ -43,7 +45,7 @@ def having_lost(rules: Rules, error_text: Any) -> Iterator[SymptomMatch]:
         calls = [leaf for leaf in leaves if leaf[1] == "call"] if _is_about_arguments(texts) else []
         loose = _LOOSE if any(name.partition(".")[0] in words for leaf in leaves for name in leaf[2]) else 0.0
         for clue in said if names or calls else ():
-            if share := _MATCHED[clue.family](clue.groups, names, calls, loose):
+            if share := _MATCHED[clue.family](clue, names, calls, loose):
                 score = symptoms.worth(clue.said) * share * weights.get(id(clue.failure), symptoms.OF_A_LINE)
                 matched = (f'message "{symptoms.short(clue.said)}"',)
                 yield SymptomMatch(rule=texts["id"], consumer=None, score=round(score, 3), matched=matched)
@@ -69,19 +71,19 @@ def _leaves(condition: Sequence[Any]) -> Iterator[Sequence[Any]]:
 # -- what each family of messages says is gone: how sure it is that some of the names, or calls, are meant ------------
 
 
-def _of_module(groups: Mapping[str, str], names: Iterable[str], _calls: Any, _loose: float) -> float:
+def _of_module(clue: Clue, names: Iterable[str], _calls: Any, _loose: float) -> float:
     """A name of a module, or a module; all of a distribution, ``root.**``, says nothing of a name in it."""
-    if "module" not in groups:
+    if "module" not in clue.groups:
         return 0.0
-    path = ".".join(filter(None, (groups["module"], groups.get("name"))))
+    path = ".".join(filter(None, (clue.groups["module"], clue.groups.get("name"))))
     root = path.partition(".")[0]
     below = (one for one in names if one.partition(".")[0] == root and one != f"{root}.**")
     return float(any(expression(one).fullmatch(path) for one in below))
 
 
-def _of_class(groups: Mapping[str, str], names: Iterable[str], _calls: Any, loose: float) -> float:
+def _of_class(clue: Clue, names: Iterable[str], _calls: Any, loose: float) -> float:
     """A member of a class, of which a text gives the last part alone, as a rule."""
-    owner, name = groups["owner"].rpartition(".")[2], groups.get("name")
+    owner, name = clue.groups["owner"].rpartition(".")[2], clue.groups.get("name")
     members = (one.split(".") for one in names if name)
     return max((_share_of_member(one, owner, str(name), loose) for one in members), default=0.0)
 
@@ -96,23 +98,25 @@ def _share_of_member(parts: Sequence[str], owner: str, name: str, loose: float) 
     return loose if any_class else 0.0
 
 
-def _of_call(groups: Mapping[str, str], _names: Any, calls: Iterable[Sequence[Any]], loose: float) -> float:
-    """An argument of a function, whose class a text names or not."""
-    if "function" not in groups or "name" not in groups:
-        return 0.0
-    above, _, last = groups["function"].rpartition(".")
+def _of_call(clue: Clue, _names: Any, calls: Iterable[Sequence[Any]], loose: float) -> float:
+    """An argument of a function, whose class a text names or not: one too many, or one that is missing."""
+    above, _, last = clue.groups.get("function", "").rpartition(".")
     made = last in {"__init__", "__new__"}
     target = above.rpartition(".")[2] if made else last
-    wanted = [leaf for leaf in calls if any(_is_given(one, groups["name"]) for one in leaf[3].get("arguments", ()))]
+    wanted = [leaf for leaf in calls if _is_asked(leaf[3], clue)]
     called = [name.rpartition(".")[2] for leaf in wanted for name in leaf[2]]
-    if target in called:
+    if target and target in called:
         return 1.0
     return loose if made and not target and any(one[:1].isupper() for one in called) else 0.0
 
 
-def _is_given(argument: Mapping[str, Any], name: str) -> bool:
-    """Whether an argument is asked for under a name, whatever it is."""
-    return argument.get("name") == name and not argument.keys() - {"at", "name"}
+def _is_asked(rest: Mapping[str, Any], clue: Clue) -> bool:
+    """Whether an argument is asked for, whatever it is, that a message says is not taken, or is missing."""
+    name = clue.groups.get("name")
+    if "() missing " in clue.said:
+        return name in {one.get("name") if isinstance(one, dict) else one for one in rest.get("without", ())} - {None}
+    given = [one for one in rest.get("arguments", ()) if not one.keys() - {"at", "name"}]
+    return any(one.get("name") == name if name else "at" in one for one in given)
 
 
 _MATCHED = {

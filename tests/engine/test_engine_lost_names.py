@@ -103,6 +103,25 @@ def test_an_argument_is_known_by_its_function(function, argument, rules):
     assert found(text, about_arguments()) == rules
 
 
+@pytest.mark.parametrize(
+    ("asked", "said", "rules"),
+    [
+        ({"argument": {"at": 1}}, "takes 1 positional argument but 2 were given", ["left-breaks-right"]),
+        ({"argument": {"at": 1, "name": "sep"}}, "takes from 1 to 2 positional arguments but 3 were given", ["left-breaks-right"]),
+        ({"argument": {"name": "sep"}}, "takes 1 positional argument but 2 were given", []),
+        ({"argument": {"at": 1, "is": "list"}}, "takes 1 positional argument but 2 were given", []),
+        ({"without": ["sep"]}, "missing 1 required positional argument: 'sep'", ["left-breaks-right"]),
+        ({"without": [{"name": "sep", "at": 2}]}, "missing 1 required keyword-only argument: 'sep'", ["left-breaks-right"]),
+        ({"without": ["by"]}, "missing 1 required positional argument: 'sep'", []),
+        ({"argument": {"name": "sep"}}, "missing 1 required positional argument: 'sep'", []),
+    ],
+)  # fmt: skip
+def test_an_argument_may_be_one_too_many_or_missing(asked, said, rules):
+    written = rule(when={"packages": {"lib": ">=2"}, "source": {"calls": ["lib.read"], **asked}}, symptoms=[KEYWORD])
+
+    assert found(f"TypeError: read() {said}", written) == rules
+
+
 def test_a_constructor_without_its_class_is_known_where_the_text_names_the_package():
     text = "  File \"app.py\", line 3, in f\n    lib.Model(sep=1)\nTypeError: __init__() got an unexpected keyword argument 'sep'"
 
