@@ -189,6 +189,7 @@ class Expressions:
             self._assign(generator.target, ELEMENT, generator.iter, here, source)
             for test in generator.ifs:
                 self._read(test, here)
+                here.block.spared |= self._spared_by(test)
         for part in ("elt", "key", "value"):
             self._read(getattr(node, part, None), here)
 
@@ -200,21 +201,23 @@ class Expressions:
         stack.append(node.value)
 
     def _either(self, node: ast.IfExp, place: Place, stack: list[ast.AST]) -> None:
-        spared = self._spared_by(node.test)
-        if not spared:
-            return self._push(node, stack)
+        here = Place(place.scope, self._asked(node.test, place.block), place.order)
         for part in (node.body, node.orelse):
-            self._read(part, Place(place.scope, Block(place.block, spared=spared), place.order))
-        return stack.append(node.test)
+            self._read(part, here)
+        stack.append(node.test)
 
     def _any_of(self, node: ast.BoolOp, place: Place, stack: list[ast.AST]) -> None:
-        spared = 0
+        block = place.block
         for part in node.values:
-            if spared:
-                self._read(part, Place(place.scope, Block(place.block, spared=spared), place.order))
-            else:
-                stack.append(part)
-            spared |= self._spared_by(part)
+            self._read(part, Place(place.scope, block, place.order) if block is not place.block else place)
+            block = self._asked(part, block)
+
+    def _asked(self, test: ast.expr, block: Block) -> Block:
+        """A block that a test around it decides about."""
+        if spared := self._spared_by(test):
+            return Block(block, spared=spared)
+        plain = test.operand if isinstance(test, ast.UnaryOp) else test
+        return Block(block, tests=(test,)) if isinstance(plain, (ast.Name, ast.Attribute, ast.Call)) else block
 
     def _spared_by(self, test: ast.expr) -> int:
         return spared_by(test, self.flags)

@@ -29,10 +29,11 @@ class Block:
     """A list of statements. ``branch`` is the arm of its statement; ``ends`` that control never reaches its end.
 
     ``on`` are the systems that it runs on (``True``) and does not run on (``False``), ``catches`` the names of the
-    exceptions that are caught around it, ``narrowed`` those of what is of a class that an ``if`` around it asks for.
+    exceptions that are caught around it, ``narrowed`` those of what is of a class that an ``if`` around it asks for,
+    ``tests`` the conditions that decide whether it runs, as far as it is not known that they ask for a version.
     """
 
-    __slots__ = ("branch", "catches", "ends", "guard", "loop", "narrowed", "on", "parent", "spared")
+    __slots__ = ("branch", "catches", "ends", "guard", "loop", "narrowed", "on", "parent", "spared", "tests")
 
     def __init__(  # noqa: PLR0913 - each is a separate trait
         self,
@@ -45,6 +46,7 @@ class Block:
         on: tuple[tuple[str, bool], ...] = (),
         catches: tuple[str, ...] = (),
         narrowed: tuple[str, ...] = (),
+        tests: tuple[ast.expr, ...] = (),
         root: bool = False,
     ) -> None:
         self.parent = None if root else parent
@@ -55,6 +57,7 @@ class Block:
         self.on: tuple[tuple[str, bool], ...] = on + (parent.on if parent is not None else ())
         self.catches: tuple[str, ...] = catches + (parent.catches if parent is not None else ())
         self.narrowed: tuple[str, ...] = narrowed + (parent.narrowed if parent is not None else ())
+        self.tests: tuple[ast.expr, ...] = tests + (parent.tests if parent is not None else ())
         self.ends = False
 
     def path(self) -> list[Block]:

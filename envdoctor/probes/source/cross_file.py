@@ -56,6 +56,11 @@ class Linker:
         """A name as it would be written in an absolute import."""
         return self._follow(name, file)[0]
 
+    def is_flag(self, name: str, file: str) -> bool:
+        """Whether a name is one by which another file of the project remembers which release is installed."""
+        _, export, _ = self._follow(name, file)
+        return bool(export and export.get("flag"))
+
     def argument(self, argument: Argument, file: str, depth: int = 0) -> Argument:
         """An argument with every field, and with what the project's other files define about it."""
         answer: Argument = {"is": set(argument["is"]), "made_by": [], "names": [], "carries": []}

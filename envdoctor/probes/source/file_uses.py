@@ -64,8 +64,8 @@ def uses_of(source: str, asked: Asked) -> tuple[dict[str, list[Use]], dict[str, 
     ``asked`` are patterns and the top-level names of the project's own modules: returned are the uses that match, and
     those that begin in the project and may resolve to one that does. A use has ``kind``, ``name``, ``line``,
     ``guarded``, ``text``, and, where they are not empty, ``literals``, ``arguments``, ``keywords``, ``open``,
-    ``spared`` (names on the way to this one whose absence the code provides for) and ``among`` (then all that the
-    expression may be). ``excused`` are calls for whose failure the code provides, or that it asks first whether to
+    ``spared`` (names on the way to this one whose absence the code provides for), ``among`` (then all that the
+    expression may be) and ``asks`` (names of elsewhere that conditions around it ask). ``excused`` are calls for whose failure the code provides, or that it asks first whether to
     make; ``systems`` are those that it is made on, and not made on, ``catches`` the exceptions caught around it.
     Raises ``UnreadableError``.
     """
@@ -135,6 +135,7 @@ class _File:
         self.module = walker.module
         self.imports = walker.imports
         self.stars = list(walker.stars)
+        self.flags = walker.flags
         self.resolver = Resolver(walker.scope_of, walker.flags)
         self.excerpts = Excerpts(source)
         program = any(isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) for one in tree.body)
@@ -211,12 +212,20 @@ class _File:
             "literals": [] if literals.count(None) == len(literals) else literals,
             "spared": spared,
             "among": sorted(among),
+            "asks": self._asked(place),
         }
         kept = {one: value for one, value in fields.items() if value}
         use = {"line": node.lineno, "text": text, "within": _within(place.scope), **kept}
         if not isinstance(node, ast.Call):
             return [{"kind": "name", **use}]
         return [{"kind": "call", **use, **arguments} for arguments in self.arguments.of_call(node, place)]
+
+    def _asked(self, place: Place) -> list[str]:
+        """The names of elsewhere that the conditions around a place ask."""
+        nodes = (node for test in place.block.tests for node in ast.walk(test))
+        asked = (node for node in nodes if isinstance(node, (ast.Name, ast.Attribute)))
+        found = (one.name for node in asked for one in self.resolver.resolve(node, place) if one.kind == "ref")
+        return sorted({name for name in found if not name.startswith(_NO_MODULES)})
 
     def _by_end(self, found: list[tuple[Use, Place]]) -> dict[str, list[Use]]:
         """Uses by the last segments of their names, each with whether importing the file does not reach it."""
@@ -247,6 +256,7 @@ class _File:
                 continue  # what the file can do without
             if found:
                 answer[name] = self._export(name, found, here)
+                answer[name].update({"flag": True} if name in self.flags.names else {})
         return answer
 
     def _export(self, name: str, found: list[Value], here: Place) -> dict[str, Any]:

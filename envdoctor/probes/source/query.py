@@ -140,6 +140,8 @@ class ProjectSource:
         spared = [one for one in use.get("spared", ()) if one.partition(".")[0] not in _ALWAYS]
         if any(map(meant, spared)) or not all(map(meant, use.get("among", ()))):
             return None  # the code itself provides for the absence of what the pattern means
+        if any(self._linker.is_flag(one, file) for one in use.get("asks", ())):
+            return None
         if name[0] == "." or not meant(name):
             name = "" if use["kind"] == "import" else self._linker.name(name, file)
         return name if meant(name) else None

@@ -151,6 +151,32 @@ def test_an_object_of_another_file_is_what_made_it(source, pattern, lines):
     assert [use["line"] for use in answer["found"] if use["file"] == "main.py" and use["kind"] != "import"] == lines
 
 
+FLAGS = {
+    "app/__init__.py": "",
+    "app/flags.py": "import lib\nfrom packaging.version import Version\nnew = Version(lib.__version__) >= Version('2')\n"
+    "def is_new():\n    return new\nfast = input()\n",
+    "app/more.py": "from .flags import new\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("from app.flags import new\nif not new:\n    lib.old()\n", []),
+        ("from app import flags\nif flags.new:\n    pass\nelse:\n    lib.old()\n", []),
+        ("from app.more import new\nx = lib.old() if not new else 1\n", []),
+        ("from app.flags import is_new as n\ndef f():\n    if n():\n        return 1\n    lib.old()\n", []),
+        ("from app.flags import new\nx = new or lib.old()\n", []),
+        ("from app.flags import fast\nif fast:\n    lib.old()\n", [4]),
+        ("from app.flags import new\nif new:\n    pass\nlib.old()\n", [5]),
+        ("from elsewhere import new\nif not new:\n    lib.old()\n", [4]),
+    ],
+)
+def test_a_name_of_another_file_that_remembers_a_release_guards(source, lines):
+    found = uses(Project.of({**FLAGS, "main.py": f"import lib\n{source}"}), "lib.old")["found"]
+    assert [use["line"] for use in found] == lines
+
+
 MODELS = {
     "app/__init__.py": "",
     "app/ext.py": "from lib import Database\ndb = Database()\n",
@@ -267,6 +293,20 @@ def test_newer_syntax():
     source = "import a\ntry:\n  a.b()\nexcept* OSError:\n  pass\nmatch y:\n  case {'x': a}:\n    a.c()\n"
     project = Project.of({"one.py": source})
     assert len(uses(project, "a.b")["found"]) == 1
+
+
+@pytest.mark.skipif(sys.version_info < (3, 10), reason="needs the syntax of Python 3.10")
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("match x:\n  case a.b: pass", [3]),
+        ("match x:\n  case a.b(y): pass", [3]),
+        ("match a.__version__.split('.'):\n  case ['1', _]: a.b()", []),
+        ("match x:\n  case ['1', None]: a.b()", [3]),
+    ],
+)
+def test_what_cases_read_and_what_they_ask(source, lines):
+    assert [use["line"] for use in uses(Project.of({"one.py": f"import a\n{source}"}), "a.b")["found"]] == lines
 
 
 def test_a_pattern_without_words():

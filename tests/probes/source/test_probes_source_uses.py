@@ -363,6 +363,17 @@ VERSION = "import a\nfrom packaging.version import Version as V, parse\nfrom imp
         "x = getattr(a, 'c', None) or a.b",
         "import sys\nif 'a' in sys.modules:\n  a.b()",
         "import pytest\nwith pytest.raises(AttributeError):\n  a.b()",
+        "try:\n  x = a.b()\nexcept Exception:\n  x = 1",
+        "try:\n  a.b()\nexcept:\n  pass",
+        "import contextlib\nwith contextlib.suppress(Exception):\n  a.b()",
+        "if 'b' in dir(a):\n  a.b()",
+        "if 'c' not in a.__dict__:\n  a.b()",
+        "old = tuple(int(x) for x in a.__version__.split('.')) < (2,)\nif old:\n  a.b()",
+        "old = parse(a.version.version) < parse('2')\nif old:\n  a.b()",
+        "found = V(a.__version__)\nif found < V('2'):\n  a.b()",
+        "import importlib.metadata as m\nif m.version('a').startswith('1.'):\n  a.b()",
+        "if False:\n  a.b()",
+        "x = [a.b() for _ in y if hasattr(a, 'b')]",
     ],
 )
 def test_a_call_for_the_releases_that_have_it_is_none(source):
@@ -392,6 +403,13 @@ def test_a_call_for_the_releases_that_have_it_is_none(source):
         "import sys\nif (3, 8) > sys.version_info:\n  raise SystemExit\na.b()",
         "app = App(version=a.__version__)\nif app:\n  a.b()",
         "import pytest\n@pytest.mark.skipif(slow, reason='slow')\ndef test():\n  a.b()",
+        "try:\n  a.b()\n  x = 1\n  y = 2\n  z = 3\nexcept Exception:\n  pass",
+        "try:\n  for x in y:\n    a.b()\nexcept Exception:\n  pass",
+        "try:\n  a.b()\nexcept Exception as error:\n  raise SystemExit from error",
+        "import sys\ntry:\n  a.b()\nexcept Exception:\n  sys.exit(1)",
+        "if False:\n  pass\nelse:\n  a.b()",
+        "if 'b' in a.names:\n  a.b()",
+        "x = [a.b() for _ in y if z]",
     ],
 )
 def test_a_call_that_no_version_stands_before_is_one(source):
