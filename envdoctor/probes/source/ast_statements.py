@@ -25,6 +25,7 @@ from envdoctor.probes.source.bindings import (
     declared,
 )
 from envdoctor.probes.source.guards import (
+    asked_for,
     caught,
     caught_by,
     caught_names,
@@ -34,12 +35,12 @@ from envdoctor.probes.source.guards import (
     last_names,
     leaves,
     main_guard,
-    narrowed,
     skipped_by,
     suppressed,
     system,
     tried_out,
 )
+from envdoctor.probes.source.narrowing import narrowed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,9 +92,16 @@ class Walker(Expressions):
 
     def _settled_by(self, statement: ast.If | ast.Assert, block: Block) -> Block:
         """The block of the statements after one: where it asks for a version, they may run with older ones alone."""
-        is_newer = is_for_newer(statement.test)
-        is_settled = not is_newer if isinstance(statement, ast.Assert) else is_newer and leaves(statement.body)
-        return self._asked(statement.test, block) if is_settled else block
+        test = statement.test
+        is_newer, is_assert = is_for_newer(test), isinstance(statement, ast.Assert)
+        if isinstance(statement, ast.If) and not leaves(statement.body):
+            return block
+        kinds = narrowed(test, same=is_assert)
+        if is_newer is is_assert:
+            asked = asked_for(test)
+            return Block(block, narrowed=kinds, asked=asked) if kinds or asked else block
+        spared = self._spared_by(test)
+        return Block(block, spared=spared, narrowed=kinds, tests=() if spared else (test,))
 
     def _expression(self, node: ast.Expr, place: Place) -> None:
         if type(node.value) is not ast.Constant:
@@ -147,13 +155,16 @@ class Walker(Expressions):
         guard, otherwise = main_guard(node.test)
         spared = self._spared_by(node.test) | self._asked_before(node.test, place)
         never = ATTRIBUTES | IMPORTS if isinstance(node.test, ast.Constant) and not node.test.value else 0
-        for body, guarded, on, names, more in (
-            (node.body, guard, system(node.test), narrowed(node.test), never),
-            (node.orelse, otherwise, system(node.test, same=False), (), 0),
-        ):
-            around = place.block
-            asked = {"spared": spared | more, "tests": () if spared else (node.test,)}
-            inside = Block(around, branch=id(node), guard=guarded, on=on, narrowed=names, **asked)
+        for body, guarded, same, more in ((node.body, guard, True, never), (node.orelse, otherwise, False, 0)):
+            inside = Block(
+                place.block,
+                branch=id(node),
+                guard=guarded,
+                spared=spared | more,
+                on=system(node.test, same=same),
+                narrowed=narrowed(node.test, same=same),
+                tests=() if spared else (node.test,),
+            )
             self._body(body, place.scope, inside)
 
     def _with(self, node: Any, place: Place) -> None:
@@ -175,7 +186,8 @@ class Walker(Expressions):
 
     def _try(self, node: Any, place: Place) -> None:
         handlers = node.handlers
-        spared = caught_by(handlers) | tried_out(node.body, kept(handlers))
+        unseen = [one for one in handlers if one.name is None]  # who looks at what was raised, tells it
+        spared = caught_by(handlers) | tried_out(node.body, kept(unseen))
         inside = Block(place.block, spared=spared, catches=caught_names(handlers))
         self._body(node.body, place.scope, inside)
         for handler in handlers:
@@ -268,6 +280,8 @@ class Walker(Expressions):
                 self._bind(target.id, DELETED, None, place)
             else:
                 self._children(target, place)
+                if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+                    self._extend(target.value, target.slice, place)
                 if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
                     place.scope.late.append((target.value.id, target.attr, None, place))
 

@@ -25,6 +25,7 @@ from envdoctor.probes.source.inheritance import (
     pickles_itself,
 )
 from envdoctor.probes.source.name_resolver import Resolver
+from envdoctor.probes.source.parent_state import is_given
 from envdoctor.probes.source.relevance import Relevance, parted
 from envdoctor.probes.source.source_text import NOTEBOOK
 
@@ -65,8 +66,10 @@ def uses_of(source: str, asked: Asked) -> tuple[dict[str, list[Use]], dict[str, 
     those that begin in the project and may resolve to one that does. A use has ``kind``, ``name``, ``line``,
     ``guarded``, ``text``, and, where they are not empty, ``literals``, ``arguments``, ``keywords``, ``open``,
     ``spared`` (names on the way to this one whose absence the code provides for), ``among`` (then all that the
-    expression may be) and ``asks`` (names of elsewhere that conditions around it ask). ``excused`` are calls for whose failure the code provides, or that it asks first whether to
-    make; ``systems`` are those that it is made on, and not made on, ``catches`` the exceptions caught around it.
+    expression may be) and ``asks`` (names of elsewhere that conditions around it ask). Of kind ``given`` is what the
+    file itself gives to a module or class. ``excused`` are calls for whose failure the code provides, or that it asks
+    first whether to make; ``systems`` are those that it is made on, and not made on, ``catches`` the exceptions caught
+    around it.
     Raises ``UnreadableError``.
     """
     answer: tuple[dict[str, list[Use]], dict[str, Any] | None] = _scanned(source, lambda file: file.uses(asked))
@@ -157,10 +160,14 @@ class _File:
         for node, place in _reads(scopes, unwritten=bool(patterns.unwritten)):
             for one, target in _parts(node):
                 concerned = relevance.concerns(target) or is_constructor_above(target)
-                if concerned and not self._provided(place) & ATTRIBUTES and len(found) < MOST_USES:
+                provided = self._provided(place) & ATTRIBUTES or getattr(target, "attr", "") in place.block.asked
+                if concerned and not provided and len(found) < MOST_USES:
                     found += ((use, place) for use in self._matching(one, target, place, patterns))
-        is_given = any(map(_is_given_function, (use for use, _ in found)))
-        return self._by_end(found), self.arguments.parent.program() if is_given else None
+        has_function = any(map(_is_given_function, (use for use, _ in found)))
+        answer = self._by_end(found)
+        for name in filter(patterns.matches, self._given_names[0] if patterns.any else ()):
+            answer.setdefault(last(name), []).append({"kind": "given", "name": name, "line": 0})
+        return answer, self.arguments.parent.program() if has_function else None
 
     def _provided(self, place: Place) -> int:
         """What the code around a place provides for, or around every call of the function that it lies in."""
@@ -177,14 +184,15 @@ class _File:
         if is_constructor_above(target):
             values = constructed_above(self.resolver.evaluate, place)
         else:
-            values = self.resolver.resolve(target, place) + self.arguments.of_parameter(target, place)
+            values = self.resolver.resolve(target, place) + self.arguments.callers.of_parameter(target, place)
         meant = self._called(values) if isinstance(node, ast.Call) else _foreign(values, called=False)
-        others = sorted({*meant} - self._given_names)
+        modules, objects = self._given_names
+        others = sorted(name for name in {*meant} - objects if not is_given(name, modules))
         return self._described(node, place, filter(patterns.may_match, others), values)
 
     @functools.cached_property
-    def _given_names(self) -> set[str]:
-        """What the file gives to modules of others, where it is there whatever they have themselves."""
+    def _given_names(self) -> tuple[frozenset[str], frozenset[str]]:
+        """What the file gives to modules and to objects of others, where it is there whatever they have themselves."""
         return self.arguments.parent.given_names()
 
     def _called(self, values: list[Value]) -> Iterator[str]:

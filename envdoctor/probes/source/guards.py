@@ -77,9 +77,7 @@ def tried_out(body: Sequence[ast.stmt], kinds: Iterable[ast.expr | None]) -> int
 def kept(handlers: Iterable[ast.ExceptHandler]) -> list[ast.expr | None]:
     """What the clauses of a ``try`` catch, without those that raise or leave the program."""
     return [
-        one.type
-        for one in handlers
-        if not any(_ends(inner) for statement in one.body for inner in ast.walk(statement))
+        one.type for one in handlers if not any(_ends(inner) for statement in one.body for inner in ast.walk(statement))
     ]
 
 
@@ -132,6 +130,12 @@ def skipped_by(decorators: Iterable[ast.expr], flags: VersionFlags) -> int:
     for call in calls:
         found |= spared_by(call.args[0], flags) if call.args else 0
     return found
+
+
+def asked_for(test: ast.expr) -> frozenset[str]:
+    """The names that ``hasattr`` asks for in a test."""
+    calls = [one for one in ast.walk(test) if isinstance(one, ast.Call) and getattr(one.func, "id", "") == "hasattr"]
+    return frozenset(str(getattr(one.args[-1], "value", "")) for one in calls if one.args)
 
 
 def is_for_newer(test: ast.expr) -> bool:
@@ -210,13 +214,6 @@ def system(test: ast.expr, *, same: bool = True) -> tuple[tuple[str, bool], ...]
         return ()
     named = _SYSTEMS.get(str(getattr(given, "value", "")))
     return ((named, same),) if named and ast.unparse(asked) in _ASKED else ()
-
-
-def narrowed(test: ast.expr) -> tuple[str, ...]:
-    """The names that are of a class where a condition holds: ``isinstance(a, B) and ...``."""
-    parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
-    calls = [one for one in parts if isinstance(one, ast.Call) and getattr(one.func, "id", "") == "isinstance"]
-    return last_names(one.args[0] for one in calls if one.args and isinstance(one.args[0], ast.Name))
 
 
 def _says_release(name: str) -> bool:

@@ -23,6 +23,10 @@ _REST = re.compile(rb"(?:[^\n\\(#]|\\\r?\n?)*(?:\((?:[^)#]|#[^\n]*)*)?")
 _STAR = b"*"
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _ATTRIBUTE = re.compile(rb"\.(?:\s|\\\r?\n)*([A-Za-z_]\w*)")
+#: An attribute that is read or set by its name.
+_BY_NAME = re.compile(rb"[gs]etattr\([^\n]*?,\s*['\"]([A-Za-z_]\w*)['\"]")
+#: And a module that is imported by its name.
+_CALLED = re.compile(rb"import(?:_module|__)\(\s*['\"]([\w.]+)")
 #: What precedes a name that is assigned, returned or passed as it is, and how far to look for it.
 _PASSED = re.compile(rb"(?:[=(,\[:]|\b(?:else|return|or|and|in))\s*\Z")
 _BEFORE = 32
@@ -36,6 +40,9 @@ _MODULE = re.compile(rb"(?<![\w.])[A-Za-z_]\w*")
 _NAME = re.compile(rb"([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=[ \t]*(?:[A-Za-z_][\w.]*\.)?")
 #: A class with its bases.
 _DERIVED = re.compile(rb"^class[ \t]+(\w+)[ \t]*\(([^)]*)\)", re.MULTILINE)
+#: A function or class at the top of a module, and how these begin.
+_DEFINED = re.compile(rb"\n(?:async )?(?:def|class)[ \t]+(\w+)")
+_DEFINES = (b"\ndef ", b"\nasync def ", b"\nclass ")
 _ALIAS = re.compile(rb"([\w.]+)\s+as\s+(\w+)")
 _GLOB = frozenset("*?[")
 #: From what a library has to an object that it made, a class derived from what that has, and one derived from this.
@@ -121,7 +128,8 @@ class Prefilter:
         """The files that read each word as an attribute."""
         found: dict[bytes, set[str]] = {}
         for file in self._files:
-            for word in set(_ATTRIBUTE.findall(self._project.read(file))):
+            data = self._project.read(file)
+            for word in {*_ATTRIBUTE.findall(data), *(_BY_NAME.findall(data) if b"etattr(" in data else ())}:
                 found.setdefault(word, set()).add(file)
         return found
 
@@ -134,10 +142,12 @@ class Prefilter:
         """The files that may have what a call of this name made in another file, or what is derived from it there."""
         made: set[bytes] = set()
         places = {(word, file) for file in self._importing(word) | self._attributes.get(word, set())}
+        defined = {name for _, file in places for name in _holding(self._project.read(file), word)}
         for _ in range(_MOST_STEPS):
             places = {(name, file) for one, file in places for name in self._made(file, one) if name not in made}
             made |= {name for name, _ in places}
             places |= {(name, file) for name, _ in places for file in self._importing(name)}
+        made |= defined
         found = set().union(*(self._linking(name) | self._attributes.get(name, set()) for name in made))
         starred = self._linking(_STAR) - found if made else ()
         return found | {file for file in starred if not made.isdisjoint(self._words(file))}
@@ -206,17 +216,31 @@ def _assigned(data: bytes, word: bytes) -> Iterator[bytes]:
         at = data.find(word + b"(", at + 1)
 
 
+def _holding(data: bytes, word: bytes) -> Iterator[bytes]:
+    """The functions and classes at the top of a module in which something of a name is called."""
+    at = data.find(word + b"(")
+    while at >= 0:
+        start = max(data.rfind(begin, 0, at) for begin in _DEFINES)
+        found = _DEFINED.match(data, start) if start >= 0 else None
+        if found is not None:
+            yield found[1]
+        at = data.find(word + b"(", at + 1)
+
+
 @functools.lru_cache(maxsize=256)
 def _uses(name: bytes) -> re.Pattern[bytes]:
     """A name with the attribute read from it, or alone. It begins with the name, which is what makes it fast."""
     space = rb"(?:\s|\\\r?\n)*"
-    return re.compile(re.escape(name) + rb"\b(?:" + space + rb"\." + space + rb"([A-Za-z_]\w*)|(?!\s*[.(\[\w]))")
+    return re.compile(re.escape(name) + rb"\b(?:" + space + rb"\." + space + rb"([A-Za-z_]\w*)|(?!\w|\s*[.(\[]))")
 
 
 def _statements(data: bytes) -> Iterator[tuple[bytes | None, bytes]]:
     """Everything that looks like an import statement, with the module after its ``from``."""
     at = data.find(_IMPORT)
     while at >= 0:
+        called = _CALLED.match(data, at)
+        if called is not None:
+            yield called[1], b"from " + called[1] + b" import *"  # as little is seen of what is taken from it
         first = max(at - _FURTHEST, 0)
         start = data.rfind(b"\n", first, at) + 1 or first
         line = _LINE.match(data, start)
