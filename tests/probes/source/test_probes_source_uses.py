@@ -323,7 +323,7 @@ def test_what_a_method_is_called_on_is_told_with_its_constants():
         ("import a\nx = getattr(a, 'b', None)()", "a.b", []),
         ("import a\nx = getattr(a.B(), 'c')()", "a.B.c", ["a.B.c"]),
         ("import importlib\nimportlib.import_module('a').b()", "a.b", ["a.b"]),
-        ("from importlib import import_module as load\nm = load('a.c')\nm.b()", "a.c.b", ["a.c.b"]),
+        ("from importlib import import_module\nm = import_module('a.c')\nm.b()", "a.c.b", ["a.c.b"]),
         ("__import__('a.c').b()", "a.b", ["a.b"]),
         ("import importlib\nimportlib.import_module('.a', 'c').b()", "a.b", []),
         ("import a\nx = a if y else z\nx.b()", "a.b", ["a.b"]),
