@@ -281,7 +281,14 @@ def reaching(bindings: list[Binding], place: Place, *, later: bool) -> list[Bind
         return bindings
     last = _last_around(bindings, place)
     since = last.order if last is not None else -1
-    return [one for one in bindings if one is last or (one.order > since and (later or _reaches(one, place, last)))]
+    found = [one for one in bindings if one is last or (one.order > since and (later or _reaches(one, place, last)))]
+    return found if later else [one for one in found if not any(_replaces(other, one, place) for other in found)]
+
+
+def _replaces(binding: Binding, other: Binding, place: Place) -> bool:
+    """Whether a binding comes after another for certain, and before a read."""
+    is_between = binding.definite and other.order < binding.order <= place.order
+    return is_between and binding.place.scope is place.scope and binding.place.block in other.place.block.path()
 
 
 def _last_around(bindings: list[Binding], place: Place) -> Binding | None:

@@ -74,6 +74,7 @@ class Prefilter:
         self._linking = functools.cache(lambda word: _files(self._statements.get(word, ()), lambda one: one.is_own))
         self._naming = functools.cache(self._named)
         self._having = functools.cache(self._had)
+        self._giving = functools.cache(self._given)
         self._derived = functools.cache(lambda file: _derived(project.read(file)))
         self._words = functools.cache(lambda file: set(_WORD.findall(project.read(file))))
         self._taken = functools.cache(lambda file, name: _taken(project.read(file), name))
@@ -96,8 +97,9 @@ class Prefilter:
         is_rooted = _GLOB.isdisjoint(pattern[0])
         files = self._files if is_rooted else set(self._project.mentioning(max(literal, key=len)))
         makers = {one.encode() for one in pattern[:-1]}  # the last one is used, whatever it makes
+        having = self._having if not is_rooted else functools.partial(self._giving, literal[0])
         files = files.intersection(
-            *(self._naming(one) | (self._having(one) if one in makers else set()) for one in literal[is_rooted:])
+            *(self._naming(one) | (having(one) if one in makers else set()) for one in literal[is_rooted:])
         )
         if is_rooted:
             files = self._reaching(literal, makers, files)
@@ -120,7 +122,7 @@ class Prefilter:
         for word in literal[1:]:
             if any(root in one.roots for name in (word, _STAR) for one in self._statements.get(name, ())):
                 found |= self._linking(word) | {file for file in (starred & files) - found if word in self._words(file)}
-            found |= self._having(word) if word in makers else set()
+            found |= self._giving(root, word) if word in makers else set()
         return found & files
 
     @functools.cached_property
@@ -142,15 +144,23 @@ class Prefilter:
         """The files that may have what a call of this name made in another file, or what is derived from it there."""
         made: set[bytes] = set()
         places = {(word, file) for file in self._importing(word) | self._attributes.get(word, set())}
-        defined = {name for _, file in places for name in _holding(self._project.read(file), word)}
         for _ in range(_MOST_STEPS):
             places = {(name, file) for one, file in places for name in self._made(file, one) if name not in made}
             made |= {name for name, _ in places}
             places |= {(name, file) for name, _ in places for file in self._importing(name)}
-        made |= defined
         found = set().union(*(self._linking(name) | self._attributes.get(name, set()) for name in made))
         starred = self._linking(_STAR) - found if made else ()
         return found | {file for file in starred if not made.isdisjoint(self._words(file))}
+
+    def _given(self, root: bytes, word: bytes) -> set[str]:
+        """As ``_had``, and those that import a function or class of another file in which the name is called."""
+        found = set(self._having(word))
+        places = self._importing(word) | self._attributes.get(word, set())
+        for file in places & _files(self._statements.get(root, ()), lambda one: root in one.roots):
+            module = file.removesuffix("/__init__.py").removesuffix(".py").rpartition("/")[2].encode()
+            for name in set(_holding(self._project.read(file), word)):
+                found |= self._linking(module) & (self._importing(name) | self._attributes.get(name, set()))
+        return found
 
     def _made(self, file: str, word: bytes) -> Iterator[bytes]:
         """The names in a file of what a call of a name returns, and of classes that have it in their bases."""

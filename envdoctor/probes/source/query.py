@@ -151,11 +151,10 @@ class ProjectSource:
         spared = [one for one in use.get("spared", ()) if one.partition(".")[0] not in _ALWAYS]
         if any(map(meant, spared)) or not all(map(meant, use.get("among", ()))):
             return None  # the code itself provides for the absence of what the pattern means
-        if any(self._linker.is_flag(one, file) for one in use.get("asks", ())):
-            return None
         if name[0] == "." or not meant(name):
             name = "" if use["kind"] == "import" else self._linker.name(name, file)
-        return name if meant(name) else None
+        asked = use.get("asks", ()) if meant(name) else ()
+        return name if meant(name) and not any(self._linker.is_flag(one, file) for one in asked) else None
 
     def _exported(self, file: str) -> dict[str, Any]:
         if file not in self._exports:

@@ -87,6 +87,12 @@ def argument(source, pattern="**.ParallelEnv"):
         ("env = MyEnv()\nif y:\n  env = make_env\nParallelEnv(2, env)", ["function", "instance"], ["train.MyEnv"]),
         ("if y:\n  env = MyEnv()\nelse:\n  env = make_env\n  ParallelEnv(2, env)", ["function"], []),
         ("if y:\n  env = MyEnv()\nelse:\n  ParallelEnv(2, env)", ["unknown"], []),
+        ("if y:\n  if z:\n    env = MyEnv()\n  env = make_env\nParallelEnv(2, env)", ["function"], []),
+        (
+            "if y:\n  env = make_env\n  if z:\n    env = MyEnv()\nParallelEnv(2, env)",
+            ["function", "instance"],
+            ["train.MyEnv"],
+        ),
         ("envs = []\nenvs.append(MyEnv())\nParallelEnv(2, envs)", ["instance"], ["train.MyEnv"]),
         ("envs = [make_env]\nenvs += [MyEnv()]\nParallelEnv(2, envs)", ["function", "instance"], ["train.MyEnv"]),
         ("a, b = make_env, MyEnv()\nParallelEnv(2, b)", ["instance"], ["train.MyEnv"]),
