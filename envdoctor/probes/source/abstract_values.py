@@ -17,7 +17,8 @@ STARS = "*"
 PROGRAM = "!"
 #: Possible values of one expression: beyond these, nothing is said.
 MOST_THINGS = 12
-_TRANSPARENT = {"staticmethod", "classmethod", "cache", "lru_cache", "wraps"}
+_PROPERTIES = {"property", "cached_property"}
+_TRANSPARENT = {"staticmethod", "classmethod", "cache", "lru_cache", "wraps", *_PROPERTIES}
 #: The last segment of a name that means the call of something made: ``joblib.delayed(work)(1)``.
 CALLED = "__call__"
 #: And one that means that something made is iterated over: ``for batch in loader``.
@@ -33,8 +34,10 @@ CONTAINED = "__contains__"
 #: What no file has to write for it to happen.
 UNWRITTEN = frozenset((CALLED, ITERATED, ITEM, ASSIGNED, UNPACKED, CONTAINED))
 
-#: Methods of modules with parameters, and of what is built on them, that return the object itself.
+#: Methods that return a copy, or of modules with parameters, and of what is built on them, the object itself.
 _GIVES_BACK = {"to", "cpu", "cuda", "eval", "train", "float", "double", "half", "requires_grad_", "append_transform"}
+_GIVES_BACK.add("copy")
+_COPIES = {"copy.copy", "copy.deepcopy"}
 
 
 class Value:
@@ -43,7 +46,8 @@ class Value:
     ``kind``: ``ref`` (what a qualified name means), ``made`` (what calling ``name`` returned), ``member`` (an
     attribute of something made), ``declared`` (a parameter with an annotation), ``function``, ``class``, ``lambda``,
     ``method``, ``self``, ``partial``, ``items``, ``dict``, ``constant``, ``text`` (of which the beginning is known),
-    ``generator``, ``parameter``, ``unknown``.
+    ``generator``, ``parameter``, ``element`` (what something made gives when it is iterated over), ``passing`` (what
+    a builtin gives one by one of others), ``pair`` (an element with several parts), ``unknown``.
     """
 
     __slots__ = ("given", "kind", "name", "node", "parts", "place", "scope", "spared")
@@ -74,7 +78,7 @@ class Value:
 
     def provided_for(self) -> Value:
         """Give the same as bound where its absence is provided for, which matters if it comes from outside the file."""
-        if self.kind not in {"ref", "made", "member", "constant"} or self.scope is not None:
+        if self.kind not in {"ref", "made", "member", "constant", "dict"} or self.scope is not None:
             return self
         copy = Value(self.kind, self.name, node=self.node, place=self.place, parts=self.parts)
         copy.given = self.given
@@ -120,10 +124,12 @@ def joined(name: str, attr: str) -> str:
 
 
 def passed_on(callee: Value, node: ast.Call) -> ast.expr | None:
-    """The expression that a call returns: the object of a method that gives it back, or what a cast is given."""
+    """The expression that a call returns: the object of a method that gives it back, what a cast or copy is given."""
     method = node.func if callee.kind == "member" and last(callee.name) in _GIVES_BACK else None
     if method is None and callee.name == "typing.cast" and len(node.args) > 1:
         return node.args[1]
+    if callee.name in _COPIES and node.args:
+        return node.args[0]
     return getattr(method, "value", None)
 
 
@@ -144,8 +150,17 @@ def qualified(scope: Scope) -> str:
 
 def is_transparent(decorator: ast.expr) -> bool:
     """Whether a decorator leaves alone what a function returns."""
+    return _word(decorator) in _TRANSPARENT
+
+
+def is_property(function: ast.AST | None) -> bool:
+    """Whether a function of a class is read like an attribute."""
+    return any(_word(one) in _PROPERTIES for one in getattr(function, "decorator_list", ()))
+
+
+def _word(decorator: ast.expr) -> str:
     node = decorator.func if hasattr(decorator, "func") else decorator
-    return last(getattr(node, "attr", None) or getattr(node, "id", None) or "") in _TRANSPARENT
+    return last(getattr(node, "attr", None) or getattr(node, "id", None) or "")
 
 
 def distinct(found: list[Value]) -> list[Value]:

@@ -84,9 +84,12 @@ class Arguments:
             before = list(itertools.takewhile(lambda one: not isinstance(one, ast.Starred), given))
             plain += [(one, where) for one in before]
             for keyword in call.keywords:
-                entries = [(keyword.arg, keyword.value, where)] if keyword.arg else self._spread(keyword.value, where)
-                named.update({name: (value, there) for name, value, there in entries})
-                seen = seen and bool(entries)
+                if keyword.arg:
+                    named[keyword.arg] = (keyword.value, where)
+                else:
+                    entries, is_all = self._spread(keyword.value, where)
+                    named.update({name: (value, there) for name, value, there in entries})
+                    seen = seen and is_all
             seen = seen and len(before) == len(given)
         return plain, named, seen
 
@@ -95,27 +98,17 @@ class Arguments:
         found = [one for one in self.resolver.resolve(node.func, place) if one.kind == "partial"]
         return [(one.node, one.place) for one in found[:1] if isinstance(one.node, ast.Call) and one.place is not None]
 
-    def _spread(self, node: ast.expr, place: Place) -> list[tuple[str, ast.expr, Place]]:
-        """The entries of a dictionary that is spread over keywords; none where they are not all known."""
+    def _spread(self, node: ast.expr, place: Place) -> tuple[list[tuple[str, ast.expr, Place]], bool]:
+        """The entries of dictionaries that are spread over keywords, and whether these are all; none after a change."""
         found = self.resolver.resolve(node, place)
-        if len(found) != 1 or found[0].kind != "dict":
-            return []
-        parts = found[0].parts[:MOST_ENTRIES]
-        named = [(str(getattr(key, "value", "")), one, where) for key, one, where in parts]
-        return named if all(key.isidentifier() for key, _, _ in named) else []
-
-    def of_parameter(self, node: ast.expr, place: Place) -> list[Value]:
-        """What the attribute of a parameter means for the calls of its function in this file."""
-        if not isinstance(node, ast.Attribute) or getattr(node.value, "id", None) in place.block.narrowed:
-            return []
-        given = [
-            made
-            for base in self.resolver.resolve(node.value, place)
-            if base.kind == "parameter" and base.scope is not None
-            for call, function in self.callers.of({base.scope})
-            for made in self.resolver.argument(base.name, function, call)
-        ]
-        return [meant for made in given if made.kind == "made" for meant in self.resolver.attribute(made, node.attr)]
+        replaced = (one for one in found if one.spared and isinstance(one.node, (ast.Dict, ast.Call)))
+        if any(one.kind == "unknown" for one in found) or any(replaced):
+            return [], False
+        dicts = [one for one in found if one.kind == "dict" and not one.spared]
+        parts = [part for one in dicts for part in one.parts[:MOST_ENTRIES]]
+        named = [(str(getattr(key, "value", "")), value, where) for key, value, where in parts]
+        known = [one for one in named if one[0].isidentifier()]
+        return known, len(known) == len(named) and len(dicts) == len(found) > 0
 
     def calls(self, name: str) -> bool:
         """Whether anything in this file calls a function or method of a name."""

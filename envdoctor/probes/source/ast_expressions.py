@@ -21,6 +21,7 @@ from envdoctor.probes.source.bindings import (
     parameters,
 )
 from envdoctor.probes.source.guards import spared_by
+from envdoctor.probes.source.narrowing import narrowed
 from envdoctor.probes.source.version_flags import VersionFlags
 
 TYPE_CHECKING = False
@@ -39,6 +40,8 @@ _COUNTING = {"range", "len"}
 _MAKING = (ast.Name, ast.Attribute, ast.Call)
 #: Methods that change what they belong to.
 _CHANGING = {*_ADDING, "extend", "update", "setdefault", "insert", "pop", "clear", "remove"}
+#: Beyond so many, a part of a value has no place that is known.
+_MOST_PARTS = 64
 _SETTING = re.compile(r"(?:set|add|load|register|configure|init|setup|connect|enable|disable)(?:$|_|[A-Z])")
 
 
@@ -119,6 +122,8 @@ class Expressions:
             self._changed(function.value, function.attr, node, place)
         elif type(function) is ast.Name and function.id == "setattr" and len(node.args) > 1:
             self._set(node.args[0], node.args[1], place)
+        elif type(function) is ast.Name and function.id == "getattr" and len(node.args) == 2:  # noqa: PLR2004 - no default
+            self._get(node, place)
 
     def _subscript(self, node: ast.Subscript, place: Place, stack: list[ast.AST]) -> None:
         if type(node.ctx) is ast.Load:
@@ -139,7 +144,14 @@ class Expressions:
     def _set(self, target: ast.expr, name: ast.expr, place: Place) -> None:
         """Note that an attribute is changed by its name."""
         if isinstance(name, ast.Constant) and isinstance(name.value, str):
-            place.scope.changes.append((ast.Attribute(target, name.value, ast.Load()), place))
+            place.scope.changes.append((ast.Attribute(target, name.value, ast.Store()), place))
+
+    def _get(self, node: ast.Call, place: Place) -> None:
+        """Note that an attribute is read by its name."""
+        target, name = node.args
+        if isinstance(name, ast.Constant) and isinstance(name.value, str) and name.value.isidentifier():
+            read = ast.copy_location(ast.Attribute(target, name.value, ast.Load()), node)
+            place.scope.reads.append((read, place))
 
     def _iterate(self, node: ast.expr, place: Place) -> None:
         """Note what is iterated over, and what is given to a call that may wrap it, as ``enumerate`` does."""
@@ -156,9 +168,11 @@ class Expressions:
         if method == "update":
             for keyword in node.keywords:
                 self._add(target, ast.Constant(keyword.arg), keyword.value, place)
-        if len(node.args) != 1:
+        if not node.args or (len(node.args) > 1 and method != "pop"):
             return
         is_bound = target.id in place.scope.bindings or target.id in place.scope.outer
+        if method == "pop" and is_bound and isinstance(node.args[0], ast.Constant):
+            self._bind(target.id, UNKNOWN, None, place, definite=False)
         if method in _ADDING:
             self._add(target, None, node.args[0], place)
         elif is_bound and (method == "extend" or (method == "update" and _is_dictionary(node.args[0]))):
@@ -189,6 +203,8 @@ class Expressions:
             self._assign(generator.target, ELEMENT, generator.iter, here, source)
             for test in generator.ifs:
                 self._read(test, here)
+                here.block.spared |= self._spared_by(test)
+                here.block.narrowed += tuple((*one, here.block) for one in narrowed(test))
         for part in ("elt", "key", "value"):
             self._read(getattr(node, part, None), here)
 
@@ -200,27 +216,32 @@ class Expressions:
         stack.append(node.value)
 
     def _either(self, node: ast.IfExp, place: Place, stack: list[ast.AST]) -> None:
-        spared = self._spared_by(node.test)
-        if not spared:
-            return self._push(node, stack)
-        for part in (node.body, node.orelse):
-            self._read(part, Place(place.scope, Block(place.block, spared=spared), place.order))
-        return stack.append(node.test)
+        for part, same in ((node.body, True), (node.orelse, False)):
+            block = self._asked(node.test, place.block, narrowed(node.test, same=same))
+            self._read(part, Place(place.scope, block, place.order))
+        stack.append(node.test)
 
     def _any_of(self, node: ast.BoolOp, place: Place, stack: list[ast.AST]) -> None:
-        spared = 0
+        block = place.block
         for part in node.values:
-            if spared:
-                self._read(part, Place(place.scope, Block(place.block, spared=spared), place.order))
-            else:
-                stack.append(part)
-            spared |= self._spared_by(part)
+            self._read(part, Place(place.scope, block, place.order) if block is not place.block else place)
+            block = self._asked(part, block, narrowed(part, same=isinstance(node.op, ast.And)))
+
+    def _asked(self, test: ast.expr, block: Block, kinds: tuple[tuple[str, ast.expr, bool], ...]) -> Block:
+        """A block that a test around it decides about."""
+        spared = self._spared_by(test)
+        if spared or kinds:
+            return Block(block, spared=spared, narrowed=kinds)
+        plain = test.operand if isinstance(test, ast.UnaryOp) else test
+        return Block(block, tests=(test,)) if isinstance(plain, (ast.Name, ast.Attribute, ast.Call)) else block
 
     def _spared_by(self, test: ast.expr) -> int:
         return spared_by(test, self.flags)
 
     def _yield(self, node: Any, place: Place, stack: list[ast.AST]) -> None:
         place.scope.yields = True
+        if isinstance(node, ast.Yield) and node.value is not None:
+            place.scope.yielded.append((node.value, place))
         stack += [] if node.value is None else [node.value]
 
     def _enter(self, kind: str, node: ast.AST, place: Place) -> Scope:
@@ -237,7 +258,7 @@ class Expressions:
             order = place.order + (source is None)
             bind(place.scope, target.id, Binding(kind, (source, value) if kind == ELEMENT else value, place, order))
         elif isinstance(target, (ast.Tuple, ast.List)):
-            self._unpack(target, kind, value, place)
+            self._unpack(target, kind, (source, value) if kind == ELEMENT else value, place, source)
         elif isinstance(target, ast.Attribute):
             self._assign_attribute(target, kind, value, place)
         elif isinstance(target, ast.Subscript):
@@ -249,14 +270,17 @@ class Expressions:
         elif isinstance(target, ast.Starred):
             self._assign(target.value, UNKNOWN, None, place)
 
-    def _unpack(self, target: Any, kind: int, value: Any, place: Place) -> None:
+    def _unpack(self, target: Any, kind: int, value: Any, place: Place, source: Place | None) -> None:
         parts = target.elts
         values = getattr(value, "elts", None) if kind == VALUE and isinstance(value, (ast.Tuple, ast.List)) else None
         if values is None or len(values) != len(parts) or any(isinstance(one, ast.Starred) for one in parts + values):
             if kind == VALUE and isinstance(value, (ast.Call, ast.Name)):
                 self._unwritten(value, UNPACKED, place)
-            for part in parts:
-                self._assign(part, PART if kind == VALUE else UNKNOWN, value, place)
+            for at, part in enumerate(parts):
+                is_starred = any(isinstance(one, ast.Starred) for one in parts[:at])
+                known = kind in {VALUE, ELEMENT, PART} and not (is_starred and kind != VALUE)
+                index = len(parts) + _MOST_PARTS if is_starred else at
+                self._assign(part, PART if known else UNKNOWN, (kind, value, index), place, source)
             return
         for part, one in zip(parts, values):
             self._assign(part, VALUE, one, place)

@@ -9,11 +9,13 @@ from envdoctor.probes.source.abstract_values import STARS
 from envdoctor.probes.source.ast_expressions import Expressions
 from envdoctor.probes.source.bindings import (
     ANNOTATED,
+    ATTRIBUTES,
     CALLS,
     DEFINITION,
     DELETED,
     ELEMENT,
     IMPORT,
+    IMPORTS,
     UNKNOWN,
     VALUE,
     Block,
@@ -23,19 +25,22 @@ from envdoctor.probes.source.bindings import (
     declared,
 )
 from envdoctor.probes.source.guards import (
+    asked_for,
     caught,
     caught_by,
     caught_names,
     instead_of,
     is_for_newer,
+    kept,
     last_names,
     leaves,
     main_guard,
-    narrowed,
     skipped_by,
     suppressed,
     system,
+    tried_out,
 )
+from envdoctor.probes.source.narrowing import narrowed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,14 +88,20 @@ class Walker(Expressions):
             if isinstance(statement, (ast.Return, ast.Raise)):
                 block.ends = around.ends = True
             elif isinstance(statement, (ast.If, ast.Assert)):
-                spared = self._settled_by(statement)
-                block = Block(block, spared=spared) if spared else block
+                block = self._settled_by(statement, block)
 
-    def _settled_by(self, statement: ast.If | ast.Assert) -> int:
-        """What the statements after one provide for: it asks for a version, and they run with older ones alone."""
-        is_newer = is_for_newer(statement.test)
-        is_settled = not is_newer if isinstance(statement, ast.Assert) else is_newer and leaves(statement.body)
-        return self._spared_by(statement.test) if is_settled else 0
+    def _settled_by(self, statement: ast.If | ast.Assert, block: Block) -> Block:
+        """The block of the statements after one: where it asks for a version, they may run with older ones alone."""
+        test = statement.test
+        is_newer, is_assert = is_for_newer(test), isinstance(statement, ast.Assert)
+        if isinstance(statement, ast.If) and not leaves(statement.body):
+            return block
+        kinds = narrowed(test, same=is_assert)
+        if is_newer is is_assert:
+            asked = asked_for(test)
+            return Block(block, narrowed=kinds, asked=asked) if kinds or asked else block
+        spared = self._spared_by(test)
+        return Block(block, spared=spared, narrowed=kinds, tests=() if spared else (test,))
 
     def _expression(self, node: ast.Expr, place: Place) -> None:
         if type(node.value) is not ast.Constant:
@@ -143,12 +154,17 @@ class Walker(Expressions):
         self._read(node.test, place)
         guard, otherwise = main_guard(node.test)
         spared = self._spared_by(node.test) | self._asked_before(node.test, place)
-        for body, guarded, on, names in (
-            (node.body, guard, system(node.test), narrowed(node.test)),
-            (node.orelse, otherwise, system(node.test, same=False), ()),
-        ):
-            around = place.block
-            inside = Block(around, branch=id(node), guard=guarded, spared=spared, on=on, narrowed=names)
+        never = ATTRIBUTES | IMPORTS if isinstance(node.test, ast.Constant) and not node.test.value else 0
+        for body, guarded, same, more in ((node.body, guard, True, never), (node.orelse, otherwise, False, 0)):
+            inside = Block(
+                place.block,
+                branch=id(node),
+                guard=guarded,
+                spared=spared | more,
+                on=system(node.test, same=same),
+                narrowed=narrowed(node.test, same=same),
+                tests=() if spared else (node.test,),
+            )
             self._body(body, place.scope, inside)
 
     def _with(self, node: Any, place: Place) -> None:
@@ -157,7 +173,7 @@ class Walker(Expressions):
             if item.optional_vars is not None:
                 self._assign(item.optional_vars, VALUE, item.context_expr, place)
         kinds = suppressed(node.items)
-        spared = caught(ast.Tuple(elts=kinds, ctx=ast.Load()))
+        spared = caught(ast.Tuple(elts=kinds, ctx=ast.Load())) | tried_out(node.body, kinds)
         inside = Block(place.block, spared=spared, catches=last_names(kinds)) if kinds else place.block
         self._body(node.body, place.scope, inside)
 
@@ -170,7 +186,9 @@ class Walker(Expressions):
 
     def _try(self, node: Any, place: Place) -> None:
         handlers = node.handlers
-        inside = Block(place.block, spared=caught_by(handlers), catches=caught_names(handlers))
+        unseen = [one for one in handlers if one.name is None]  # who looks at what was raised, tells it
+        spared = caught_by(handlers) | tried_out(node.body, kept(unseen))
+        inside = Block(place.block, spared=spared, catches=caught_names(handlers))
         self._body(node.body, place.scope, inside)
         for handler in handlers:
             inside = Block(place.block, branch=id(node), spared=instead_of(handler.type))
@@ -185,10 +203,12 @@ class Walker(Expressions):
     def _match(self, node: Any, place: Place) -> None:
         self._read(node.subject, place)
         for case in node.cases:
-            inside = Block(place.block, branch=id(node))
+            inside = Block(place.block, branch=id(node), spared=self._spared_by(node.subject))
             here = Place(place.scope, inside, _order(case.pattern))
             for part in ast.walk(case.pattern):
                 name = getattr(part, "name", None) or getattr(part, "rest", None)
+                asked = getattr(part, "cls", None) or getattr(part, "value", None)
+                self._read(asked if isinstance(asked, ast.expr) else None, here)
                 if isinstance(name, str):
                     self._bind(name, UNKNOWN, None, here)
             self._read(case.guard, here)
@@ -230,7 +250,7 @@ class Walker(Expressions):
             else:
                 top = alias.name.partition(".")[0]
                 self._bind(top, IMPORT, top, place)
-            self.flags.modules.add(alias.asname or alias.name.partition(".")[0])
+            self.flags.imported("", alias.name, alias.asname or alias.name.partition(".")[0])
 
     def _import_from(self, node: ast.ImportFrom, place: Place) -> None:
         module = "." * node.level + (node.module or "")
@@ -260,6 +280,8 @@ class Walker(Expressions):
                 self._bind(target.id, DELETED, None, place)
             else:
                 self._children(target, place)
+                if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+                    self._extend(target.value, target.slice, place)
                 if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
                     place.scope.late.append((target.value.id, target.attr, None, place))
 

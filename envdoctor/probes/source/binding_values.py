@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from envdoctor.probes.source.abstract_values import UNKNOWN, Value, names_class, part_of
+from envdoctor.probes.source.abstract_values import UNKNOWN, Value, names_class
 from envdoctor.probes.source.bindings import (
     ADDED,
     ANNOTATED,
@@ -19,71 +19,60 @@ from envdoctor.probes.source.bindings import (
     annotation_of,
     classes_in,
 )
+from envdoctor.probes.source.containers import part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Callable, Iterable
-    from typing import Protocol
+    from collections.abc import Callable
 
-    class Resolving(Protocol):
-        """What resolves the expressions of a file."""
-
-        scope_of: dict[int, Scope]
-        selves: dict[int, Value]
-
-        def evaluate(self, node: ast.expr, place: Place) -> list[Value]:
-            """The values that an expression may resolve to."""
-
-        def elements(self, found: Iterable[Value], *, parts: bool = False) -> list[Value]:
-            """The values that the elements of some values may resolve to."""
-
-        def definition(self, scope: Scope) -> Value:
-            """A function or class of this file."""
+    from envdoctor.probes.source.name_resolver import Resolver
 
 
-def given_by(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
+def given_by(binding: Binding, owner: Scope, resolver: Resolver) -> list[Value]:
     """The values that a binding gives a name of a scope, its owner."""
     found = _BY_KIND.get(binding.kind)
     return found(binding, owner, resolver) if found is not None else [UNKNOWN]
 
 
-def _deleted(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
+def _deleted(binding: Binding, owner: Scope, resolver: Resolver) -> list[Value]:
     return []
 
 
-def _assigned(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
+def _assigned(binding: Binding, owner: Scope, resolver: Resolver) -> list[Value]:
     found = resolver.evaluate(binding.value, binding.place)
     if any(one.kind not in {"unknown", "parameter"} for one in found):
         return found
     return found + declared(annotation_of(binding), binding.place, resolver)
 
 
-def _imported(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
+def _imported(binding: Binding, owner: Scope, resolver: Resolver) -> list[Value]:
     return [Value("ref", binding.value)]
 
 
-def _defined(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
+def _defined(binding: Binding, owner: Scope, resolver: Resolver) -> list[Value]:
     return [resolver.definition(resolver.scope_of[id(binding.value)])]
 
 
-def _element(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
+def _element(binding: Binding, owner: Scope, resolver: Resolver) -> list[Value]:
     place, whole = binding.value
     return resolver.elements(resolver.evaluate(whole, place or binding.place))
 
 
-def _part(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
-    return [part_of(one) for one in resolver.evaluate(binding.value, binding.place)]
+def _part(binding: Binding, owner: Scope, resolver: Resolver) -> list[Value]:
+    kind, value, index = binding.value
+    whole = given_by(Binding(kind, value, binding.place, binding.order), owner, resolver)
+    return [each for one in whole for each in part(one, index, resolver)]
 
 
-def _added(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
+def _added(binding: Binding, owner: Scope, resolver: Resolver) -> list[Value]:
     (key, added), place = binding.value, binding.place
     if key is None:
         return [Value("items", node=added, place=place, parts=[(added, place)])]
     return [Value("dict", node=added, place=place, parts=[(key, added, place)])]
 
 
-def _parameter(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
+def _parameter(binding: Binding, owner: Scope, resolver: Resolver) -> list[Value]:
     argument, default, place = binding.value
     if owner.parent is not None and owner.receiver == argument.arg:
         return [resolver.selves.setdefault(id(owner.parent), Value("self", scope=owner.parent))]
@@ -93,11 +82,11 @@ def _parameter(binding: Binding, owner: Scope, resolver: Resolving) -> list[Valu
     return found + declared(argument.annotation, place, resolver)
 
 
-def _annotated(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
+def _annotated(binding: Binding, owner: Scope, resolver: Resolver) -> list[Value]:
     return declared(binding.value, binding.place, resolver)
 
 
-def declared(annotation: ast.expr | None, place: Place, resolver: Resolving) -> list[Value]:
+def declared(annotation: ast.expr | None, place: Place, resolver: Resolver) -> list[Value]:
     """Objects of the class of elsewhere that an annotation names; of several classes it is not known which."""
     nodes = classes_in(annotation)
     found = [one for node in nodes for one in resolver.evaluate(node, place) if not one.name.startswith("builtins.")]
@@ -106,7 +95,7 @@ def declared(annotation: ast.expr | None, place: Place, resolver: Resolving) -> 
     return [Value("declared", one.name) for one in found if one.kind == "ref" and names_class(one.name)]
 
 
-_BY_KIND: dict[int, Callable[[Binding, Scope, Resolving], list[Value]]] = {
+_BY_KIND: dict[int, Callable[[Binding, Scope, Resolver], list[Value]]] = {
     DELETED: _deleted,
     VALUE: _assigned,
     IMPORT: _imported,

@@ -19,6 +19,8 @@ IMPORTS, ATTRIBUTES, CALLS = 1, 2, 4
 #: How a binding's value is to be understood.
 VALUE, IMPORT, DEFINITION, PARAMETER, ELEMENT, ADDED, UNKNOWN, DELETED, PART, ANNOTATED = range(10)
 
+#: Segments of a name: beyond these, nothing is said.
+MOST_SEGMENTS = 12
 #: Longer annotations in texts are not read.
 _LONGEST = 200
 
@@ -29,10 +31,12 @@ class Block:
     """A list of statements. ``branch`` is the arm of its statement; ``ends`` that control never reaches its end.
 
     ``on`` are the systems that it runs on (``True``) and does not run on (``False``), ``catches`` the names of the
-    exceptions that are caught around it, ``narrowed`` those of what is of a class that an ``if`` around it asks for.
+    exceptions that are caught around it, ``narrowed`` what conditions around it in its scope ask of the classes of
+    names, and the block where each holds, ``tests`` the conditions that decide whether it runs, as far as it is not
+    known that they ask for a version, ``asked`` the attributes without which it does not run.
     """
 
-    __slots__ = ("branch", "catches", "ends", "guard", "loop", "narrowed", "on", "parent", "spared")
+    __slots__ = ("asked", "branch", "catches", "ends", "guard", "loop", "narrowed", "on", "parent", "spared", "tests")
 
     def __init__(  # noqa: PLR0913 - each is a separate trait
         self,
@@ -44,7 +48,9 @@ class Block:
         spared: int = 0,
         on: tuple[tuple[str, bool], ...] = (),
         catches: tuple[str, ...] = (),
-        narrowed: tuple[str, ...] = (),
+        narrowed: tuple[tuple[str, ast.expr, bool], ...] = (),
+        tests: tuple[ast.expr, ...] = (),
+        asked: frozenset[str] = frozenset(),
         root: bool = False,
     ) -> None:
         self.parent = None if root else parent
@@ -54,7 +60,11 @@ class Block:
         self.spared: int = spared | (parent.spared if parent is not None else 0)
         self.on: tuple[tuple[str, bool], ...] = on + (parent.on if parent is not None else ())
         self.catches: tuple[str, ...] = catches + (parent.catches if parent is not None else ())
-        self.narrowed: tuple[str, ...] = narrowed + (parent.narrowed if parent is not None else ())
+        self.narrowed: tuple[tuple[str, ast.expr, bool, Block], ...] = tuple((*one, self) for one in narrowed)
+        if parent is not None and not root:
+            self.narrowed += parent.narrowed
+        self.tests: tuple[ast.expr, ...] = tests + (parent.tests if parent is not None else ())
+        self.asked: frozenset[str] = asked | parent.asked if parent is not None else asked
         self.ends = False
 
     def path(self) -> list[Block]:
@@ -113,6 +123,8 @@ class Scope:
         #: What statements bind or delete of an object that has a name: the name, the attribute, the value or ``None``.
         self.late: list[tuple[str, str, ast.expr | None, Place]] = []
         self.yields = False
+        #: What it yields one by one.
+        self.yielded: list[tuple[ast.expr, Place]] = []
         #: Names and calls read in this scope, in order.
         self.reads: list[tuple[ast.expr, Place]] = []
         #: Calls that nobody writes: of methods of what is iterated over, assigned to or taken apart; and subscripts.
@@ -269,7 +281,14 @@ def reaching(bindings: list[Binding], place: Place, *, later: bool) -> list[Bind
         return bindings
     last = _last_around(bindings, place)
     since = last.order if last is not None else -1
-    return [one for one in bindings if one is last or (one.order > since and (later or _reaches(one, place, last)))]
+    found = [one for one in bindings if one is last or (one.order > since and (later or _reaches(one, place, last)))]
+    return found if later else [one for one in found if not any(_replaces(other, one, place) for other in found)]
+
+
+def _replaces(binding: Binding, other: Binding, place: Place) -> bool:
+    """Whether a binding comes after another for certain, and before a read."""
+    is_between = binding.definite and other.order < binding.order <= place.order
+    return is_between and binding.place.scope is place.scope and binding.place.block in other.place.block.path()
 
 
 def _last_around(bindings: list[Binding], place: Place) -> Binding | None:

@@ -86,6 +86,25 @@ class Callers:
                 return calls[:MOST_CALLERS]
         return []
 
+    def of_parameter(self, node: ast.expr, place: Place) -> list[Value]:
+        """What the attribute of a parameter means for the calls of its function in this file."""
+        if not isinstance(node, ast.Attribute):
+            return []
+        bases = self._resolver.resolve(node.value, place)
+        if any(one.kind in {"items", "dict"} for one in bases):
+            return []  # it is made one of these before
+        given = [
+            made
+            for base in bases
+            if base.kind == "parameter" and base.scope is not None
+            for call, function in self.of({base.scope})
+            for made in self._resolver.argument(base.name, function, call)
+            if made.kind in {"made", "ref"}
+        ]
+        if isinstance(node.value, ast.Name):
+            given = self._resolver.narrowed(given, node.value.id, place)
+        return [meant for made in given for meant in self._resolver.attribute(made, node.attr)]
+
     def provide(self, function: Scope) -> int:
         """What every call of a function provides for that is this file's alone, as its name says."""
         is_private = function.name.startswith("_") and not function.name.startswith("__")

@@ -56,6 +56,11 @@ class Linker:
         """A name as it would be written in an absolute import."""
         return self._follow(name, file)[0]
 
+    def is_flag(self, name: str, file: str) -> bool:
+        """Whether a name is one by which another file of the project remembers which release is installed."""
+        _, export, _ = self._follow(name, file)
+        return bool(export and export.get("flag"))
+
     def argument(self, argument: Argument, file: str, depth: int = 0) -> Argument:
         """An argument with every field, and with what the project's other files define about it."""
         answer: Argument = {"is": set(argument["is"]), "made_by": [], "names": [], "carries": []}
@@ -225,17 +230,25 @@ class Linker:
         if export is None:
             starred = self._by_star(".".join(rest), where, depth)
             return self._follow(starred, where, depth + 1) if starred else (full, None, where)
+        meant = self._meant(export, rest)
+        if meant:
+            return self._follow(meant, where, depth + 1)
+        return full, export if len(rest) == 1 else _method(export, rest[1:]), where
+
+    def _meant(self, export: dict[str, Any], rest: list[str]) -> str:
+        """The name by which something of what a file exports is known elsewhere; empty for what is its own."""
         meant = export.get("ref", "").rstrip(".")
         if len(rest) > 1 and not meant:
-            meant = self._only_maker(export) or _base_of(export, rest[1])
-        if meant:
-            return self._follow(".".join([meant, *rest[1:]]), where, depth + 1)
-        return full, export if len(rest) == 1 else _method(export, rest[1:]), where
+            meant = self._only_maker(export) or self._only_maker(export.get("returns", {})) or _base_of(export, rest[1])
+        if not meant and len(rest) > 2:  # noqa: PLR2004 - a class, its method, and an attribute of what that returns
+            meant, rest = self._only_maker(export.get("methods", {}).get(rest[1], {})), rest[1:]
+        return ".".join([meant, *rest[1:]]) if meant else ""
 
     def _only_maker(self, export: dict[str, Any]) -> str:
         """What is of elsewhere and made all that an object may be: an attribute of it is one of what made it."""
         made = export.get("made_by", ())
-        is_made = len(made) == 1 and export["is"] in (["instance"], ["result"])
+        kinds = [one for one in export.get("is", ()) if one != "constant" or export.get("values") != [None]]
+        is_made = len(made) == 1 and kinds in (["instance"], ["result"]) and "form" not in export
         return made[0] if is_made and not self.concerns(made[0]) else ""
 
     def _by_star(self, rest: str, file: str, depth: int) -> str | None:

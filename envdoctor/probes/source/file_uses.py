@@ -25,6 +25,7 @@ from envdoctor.probes.source.inheritance import (
     pickles_itself,
 )
 from envdoctor.probes.source.name_resolver import Resolver
+from envdoctor.probes.source.parent_state import is_given
 from envdoctor.probes.source.relevance import Relevance, parted
 from envdoctor.probes.source.source_text import NOTEBOOK
 
@@ -64,9 +65,11 @@ def uses_of(source: str, asked: Asked) -> tuple[dict[str, list[Use]], dict[str, 
     ``asked`` are patterns and the top-level names of the project's own modules: returned are the uses that match, and
     those that begin in the project and may resolve to one that does. A use has ``kind``, ``name``, ``line``,
     ``guarded``, ``text``, and, where they are not empty, ``literals``, ``arguments``, ``keywords``, ``open``,
-    ``spared`` (names on the way to this one whose absence the code provides for) and ``among`` (then all that the
-    expression may be). ``excused`` are calls for whose failure the code provides, or that it asks first whether to
-    make; ``systems`` are those that it is made on, and not made on, ``catches`` the exceptions caught around it.
+    ``spared`` (names on the way to this one whose absence the code provides for), ``among`` (then all that the
+    expression may be) and ``asks`` (names of elsewhere that conditions around it ask). Of kind ``given`` is what the
+    file itself gives to a module or class. ``excused`` are calls for whose failure the code provides, or that it asks
+    first whether to make; ``systems`` are those that it is made on, and not made on, ``catches`` the exceptions caught
+    around it.
     Raises ``UnreadableError``.
     """
     answer: tuple[dict[str, list[Use]], dict[str, Any] | None] = _scanned(source, lambda file: file.uses(asked))
@@ -135,6 +138,7 @@ class _File:
         self.module = walker.module
         self.imports = walker.imports
         self.stars = list(walker.stars)
+        self.flags = walker.flags
         self.resolver = Resolver(walker.scope_of, walker.flags)
         self.excerpts = Excerpts(source)
         program = any(isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) for one in tree.body)
@@ -156,10 +160,14 @@ class _File:
         for node, place in _reads(scopes, unwritten=bool(patterns.unwritten)):
             for one, target in _parts(node):
                 concerned = relevance.concerns(target) or is_constructor_above(target)
-                if concerned and not self._provided(place) & ATTRIBUTES and len(found) < MOST_USES:
+                provided = self._provided(place) & ATTRIBUTES or getattr(target, "attr", "") in place.block.asked
+                if concerned and not provided and len(found) < MOST_USES:
                     found += ((use, place) for use in self._matching(one, target, place, patterns))
-        is_given = any(map(_is_given_function, (use for use, _ in found)))
-        return self._by_end(found), self.arguments.parent.program() if is_given else None
+        has_function = any(map(_is_given_function, (use for use, _ in found)))
+        answer = self._by_end(found)
+        for name in filter(patterns.matches, self._given_names[0] if patterns.any else ()):
+            answer.setdefault(last(name), []).append({"kind": "given", "name": name, "line": 0})
+        return answer, self.arguments.parent.program() if has_function else None
 
     def _provided(self, place: Place) -> int:
         """What the code around a place provides for, or around every call of the function that it lies in."""
@@ -176,14 +184,15 @@ class _File:
         if is_constructor_above(target):
             values = constructed_above(self.resolver.evaluate, place)
         else:
-            values = self.resolver.resolve(target, place) + self.arguments.of_parameter(target, place)
+            values = self.resolver.resolve(target, place) + self.arguments.callers.of_parameter(target, place)
         meant = self._called(values) if isinstance(node, ast.Call) else _foreign(values, called=False)
-        others = sorted({*meant} - self._given_names)
+        modules, objects = self._given_names
+        others = sorted(name for name in {*meant} - objects if not is_given(name, modules))
         return self._described(node, place, filter(patterns.may_match, others), values)
 
     @functools.cached_property
-    def _given_names(self) -> set[str]:
-        """What the file gives to modules of others, where it is there whatever they have themselves."""
+    def _given_names(self) -> tuple[frozenset[str], frozenset[str]]:
+        """What the file gives to modules and to objects of others, where it is there whatever they have themselves."""
         return self.arguments.parent.given_names()
 
     def _called(self, values: list[Value]) -> Iterator[str]:
@@ -211,12 +220,20 @@ class _File:
             "literals": [] if literals.count(None) == len(literals) else literals,
             "spared": spared,
             "among": sorted(among),
+            "asks": self._asked(place),
         }
         kept = {one: value for one, value in fields.items() if value}
         use = {"line": node.lineno, "text": text, "within": _within(place.scope), **kept}
         if not isinstance(node, ast.Call):
             return [{"kind": "name", **use}]
         return [{"kind": "call", **use, **arguments} for arguments in self.arguments.of_call(node, place)]
+
+    def _asked(self, place: Place) -> list[str]:
+        """The names of elsewhere that the conditions around a place ask."""
+        nodes = (node for test in place.block.tests for node in ast.walk(test))
+        asked = (node for node in nodes if isinstance(node, (ast.Name, ast.Attribute)))
+        found = (one.name for node in asked for one in self.resolver.resolve(node, place) if one.kind == "ref")
+        return sorted({name for name in found if not name.startswith(_NO_MODULES)})
 
     def _by_end(self, found: list[tuple[Use, Place]]) -> dict[str, list[Use]]:
         """Uses by the last segments of their names, each with whether importing the file does not reach it."""
@@ -247,6 +264,7 @@ class _File:
                 continue  # what the file can do without
             if found:
                 answer[name] = self._export(name, found, here)
+                answer[name].update({"flag": True} if name in self.flags.names else {})
         return answer
 
     def _export(self, name: str, found: list[Value], here: Place) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from envdoctor.probes.source.version_flags import ASKING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from envdoctor.probes.source.version_flags import VersionFlags
 
@@ -19,6 +19,9 @@ _FAILS.update(dict.fromkeys(("Exception", "BaseException"), IMPORTS | CALLS))
 #: What ``__name__`` is in the main program and in its children, and the name of the main process.
 _MAIN = {"__main__", "__mp_main__", "MainProcess"}
 _MISSING = {"ImportError", "ModuleNotFoundError", "AttributeError"}
+#: What catches everything; for so many plain statements, that is for what one of them may lack.
+_EVERYTHING = {"Exception", "BaseException"}
+_MOST_TRIED = 3
 #: What a call raises that is written for another release.
 _REFUSED = {"TypeError", "ValueError"}
 #: Part of a name that is a comparison of releases.
@@ -35,7 +38,8 @@ _LETTING |= {"assert_raises", "assert_raises_regex"}
 #: Decorators that leave a function out by a condition.
 _SKIPPING = {"skipif", "skipIf", "skipUnless"}
 #: Functions and methods that do not return.
-_EXITS = {"exit", "quit", "_exit", "skip", "skipTest"}
+_LEAVING = {"exit", "quit", "_exit"}
+_EXITS = {*_LEAVING, "skip", "skipTest"}
 #: What a program calls the systems that it asks for.
 _SYSTEMS = {"win32": "win32", "win": "win32", "nt": "win32", "Windows": "win32", "darwin": "darwin", "Darwin": "darwin"}
 _SYSTEMS.update({"linux": "linux", "Linux": "linux"})
@@ -63,16 +67,42 @@ def caught_by(handlers: Iterable[ast.ExceptHandler]) -> int:
     return found
 
 
+def tried_out(body: Sequence[ast.stmt], kinds: Iterable[ast.expr | None]) -> int:
+    """What a few plain statements may lack, where whatever they raise is caught."""
+    if len(body) > _MOST_TRIED or any(hasattr(one, "body") for one in body):
+        return 0
+    return ATTRIBUTES if any(one is None or _last_name(one) in _EVERYTHING for one in _each(kinds)) else 0
+
+
+def kept(handlers: Iterable[ast.ExceptHandler]) -> list[ast.expr | None]:
+    """What the clauses of a ``try`` catch, without those that raise or leave the program."""
+    return [
+        one.type for one in handlers if not any(_ends(inner) for statement in one.body for inner in ast.walk(statement))
+    ]
+
+
+def _ends(node: ast.AST) -> bool:
+    """Whether a part of a clause raises, or leaves the program."""
+    return isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and _last_name(node.func) in _LEAVING)
+
+
 def caught_names(handlers: Iterable[ast.ExceptHandler]) -> tuple[str, ...]:
     """The last segments of the names of what the clauses of a ``try`` catch, without what they raise again."""
-    kept = [one for one in handlers if not any(isinstance(inner, ast.Raise) for inner in ast.walk(one))]
-    kinds = (one.type for one in kept)
-    return last_names(each for kind in kinds for each in (kind.elts if isinstance(kind, ast.Tuple) else [kind]))
+    return last_names(_each(kept(handlers)))
+
+
+def _each(kinds: Iterable[ast.expr | None]) -> Iterator[ast.expr | None]:
+    for kind in kinds:
+        yield from kind.elts if isinstance(kind, ast.Tuple) else [kind]
 
 
 def last_names(kinds: Iterable[ast.expr | None]) -> tuple[str, ...]:
     """The last segments of dotted names."""
-    return tuple(str(getattr(kind, "id", None) or getattr(kind, "attr", "")) for kind in kinds)
+    return tuple("" if kind is None else _last_name(kind) for kind in kinds)
+
+
+def _last_name(node: ast.expr) -> str:
+    return str(getattr(node, "id", None) or getattr(node, "attr", ""))
 
 
 def suppressed(items: Iterable[ast.withitem]) -> list[ast.expr]:
@@ -100,6 +130,12 @@ def skipped_by(decorators: Iterable[ast.expr], flags: VersionFlags) -> int:
     for call in calls:
         found |= spared_by(call.args[0], flags) if call.args else 0
     return found
+
+
+def asked_for(test: ast.expr) -> frozenset[str]:
+    """The names that ``hasattr`` asks for in a test."""
+    calls = [one for one in ast.walk(test) if isinstance(one, ast.Call) and getattr(one.func, "id", "") == "hasattr"]
+    return frozenset(str(getattr(one.args[-1], "value", "")) for one in calls if one.args)
 
 
 def is_for_newer(test: ast.expr) -> bool:
@@ -154,7 +190,7 @@ def spared_by(test: ast.expr, flags: VersionFlags | None = None) -> int:
     found = 0
     for node in ast.walk(test):
         name = getattr(node, "id", None) or getattr(node, "attr", None)
-        if _is_loaded(node) or _asks_in_text(node) or (flags is not None and flags.says(node)):
+        if _is_loaded(node) or _lists_names(node) or _asks_in_text(node) or (flags is not None and flags.says(node)):
             return IMPORTS | ATTRIBUTES
         if isinstance(name, str):
             if name in ASKING or _says_release(name):
@@ -180,13 +216,6 @@ def system(test: ast.expr, *, same: bool = True) -> tuple[tuple[str, bool], ...]
     return ((named, same),) if named and ast.unparse(asked) in _ASKED else ()
 
 
-def narrowed(test: ast.expr) -> tuple[str, ...]:
-    """The names that are of a class where a condition holds: ``isinstance(a, B) and ...``."""
-    parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
-    calls = [one for one in parts if isinstance(one, ast.Call) and getattr(one.func, "id", "") == "isinstance"]
-    return last_names(one.args[0] for one in calls if one.args and isinstance(one.args[0], ast.Name))
-
-
 def _says_release(name: str) -> bool:
     """Whether a name says that it compares releases: ``LIB_GE_200``, ``LIB_VERSION``, ``is_lib_v2``."""
     if name.isupper():
@@ -204,6 +233,15 @@ def _asks_in_text(node: ast.AST) -> bool:
 def _is_offered(node: ast.AST) -> bool:
     """Whether it is a list in which a library says what there is: ``style.available``, ``get_available_languages``."""
     return isinstance(node, ast.Attribute) and _OFFERED.search(node.attr) is not None
+
+
+def _lists_names(node: ast.AST) -> bool:
+    """Whether a member is asked for among the names of something: ``"old" in dir(lib)``."""
+    if not isinstance(node, ast.Compare) or not isinstance(node.ops[-1], (ast.In, ast.NotIn)):
+        return False
+    listed = node.comparators[-1]
+    called = getattr(getattr(listed, "func", None), "id", "")
+    return called in {"dir", "vars"} or getattr(listed, "attr", "") == "__dict__"
 
 
 def _is_loaded(node: ast.AST) -> bool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 
+from envdoctor.probes.source.abstract_values import UNKNOWN, Value
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from envdoctor.probes.source.abstract_values import Value
+    from envdoctor.probes.source.bindings import Place
 
 MOST_VALUE = 200
 _LARGEST_NUMBER = 1 << 53
@@ -24,6 +26,7 @@ _FORMS: dict[type, str] = {
     ast.DictComp: "dictionary",
     ast.JoinedStr: "text",
 }
+_LISTS = (ast.List, ast.Tuple, ast.ListComp)
 _OF_SETS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
 _MAKERS = {"list": "list", "sorted": "list", "tuple": "tuple", "set": "set", "frozenset": "set", "dict": "dictionary"}
 
@@ -68,3 +71,30 @@ def _plain(value: object) -> bool:
     if isinstance(value, (int, float)):
         return -_LARGEST_NUMBER < value < _LARGEST_NUMBER
     return value is None
+
+
+def formatted(node: ast.JoinedStr, place: Place) -> list[Value]:
+    """An f-string that begins with plain text."""
+    first = node.values[0] if node.values else None
+    begins = first.value if isinstance(first, ast.Constant) else None
+    return [Value("text", node=node, place=place, parts=begins) if begins else UNKNOWN]
+
+
+def _joined(node: ast.BinOp, place: Place, resolver: Any) -> list[Value]:
+    """``"a" + b`` and ``"a%s" % b`` begin as the left side does, up to what is put in."""
+    begun = [one for one in resolver.evaluate(node.left, place) if one.kind in {"constant", "text"}]
+    texts = [str(one.parts).partition("%")[0] if isinstance(node.op, ast.Mod) else one.parts for one in begun]
+    return [Value("text", node=node, place=place, parts=one) for one in texts if one and isinstance(one, str)]
+
+
+def repeated(node: ast.BinOp, place: Place, resolver: Any) -> list[Value]:
+    """``[make] * 4`` and ``[a] + [b]`` keep their elements, texts their beginning."""
+    begun = _joined(node, place, resolver) if isinstance(node.op, (ast.Add, ast.Mod)) else []
+    if begun:
+        return begun
+    if form(node):
+        return [Value("items", node=node, place=place, parts=[])]
+    sides = (node.left, node.right)
+    literal = isinstance(node.op, (ast.Mult, ast.Add)) and any(isinstance(one, _LISTS) for one in sides)
+    items = [one for side in sides if literal for one in resolver.evaluate(side, place) if one.kind == "items"]
+    return items or [UNKNOWN]

@@ -15,11 +15,11 @@ from envdoctor.probes.source.abstract_values import (
     Call,
     Value,
     distinct,
+    is_property,
     is_transparent,
     joined,
     last,
     names_class,
-    part_of,
     passed_on,
     qualified,
 )
@@ -28,7 +28,9 @@ from envdoctor.probes.source.bindings import (
     ATTRIBUTES,
     IMPORT,
     IMPORTS,
+    MOST_SEGMENTS,
     Binding,
+    Block,
     Function,
     Place,
     Scope,
@@ -36,9 +38,11 @@ from envdoctor.probes.source.bindings import (
     reaching,
     within,
 )
+from envdoctor.probes.source.containers import OF_DICT, VIEWS, elements, entries, imported, mapping, of_builtin
 from envdoctor.probes.source.guards import spared_by
 from envdoctor.probes.source.inheritance import attributes, inherited
-from envdoctor.probes.source.literals import form
+from envdoctor.probes.source.literals import formatted, repeated
+from envdoctor.probes.source.narrowing import of_class
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,13 +51,16 @@ if TYPE_CHECKING:
 
     from envdoctor.probes.source.version_flags import VersionFlags
 
-#: Steps for one question, and segments of a name: beyond these, nothing is said.
+#: Steps for one question: beyond these, nothing is said.
 MOST_STEPS = 600
-MOST_SEGMENTS = 12
 MOST_NESTED = 100
 _BUILTINS = frozenset(dir(builtins))
-_VIEWS = {"keys", "values", "items"}
 _SAME_ELEMENTS = {"builtins.list", "builtins.tuple", "builtins.set", "builtins.sorted", "builtins.reversed"}
+
+
+def _is_view(one: Value) -> bool:
+    """Whether a value is a view of a dictionary."""
+    return one.kind == "made" and one.name.startswith("builtins.dict.")
 
 
 def _is_object(one: Value) -> bool:
@@ -112,7 +119,16 @@ class Resolver:
             return [Value("ref", f"builtins.{name}")] if name in _BUILTINS else []
         found: list[Value] = []
         for binding in reaching(owner.bindings[name], where, later=later):
-            found += self.bound(binding, owner)
+            given = self.bound(binding, owner)
+            found += self.narrowed(given, name, where, binding.place.block) if where.block.narrowed else given
+        return found
+
+    def narrowed(self, found: list[Value], name: str, place: Place, bound: Block | None = None) -> list[Value]:
+        """Those of some values of a name that conditions around a place let through since it was bound."""
+        since = bound.path() if bound is not None else ()
+        for one, asked, same, block in place.block.narrowed:
+            if one == name and block not in since:
+                found = of_class(found, asked, place, self, same=same) or [UNKNOWN]
         return found
 
     def owner(self, name: str, place: Place) -> tuple[Scope | None, Place, bool]:
@@ -149,18 +165,21 @@ class Resolver:
 
     def attribute(self, base: Value, attr: str) -> list[Value]:
         """The values that an attribute of a value may resolve to."""
-        if base.scope is not None and base.kind in {"self", "made", "class"}:
+        if base.scope is not None and base.kind in {"self", "made", "class", "super"}:
             return self.own_attribute(base, attr)
-        if base.kind in {"ref", "made", "member", "declared"} and base.name.count(".") < MOST_SEGMENTS:
+        if base.kind in {"ref", "made", "member", "declared", "element"} and base.name.count(".") < MOST_SEGMENTS:
             return [Value("ref" if base.kind == "ref" else "member", joined(base.name, attr)).through(base)]
-        return [Value("ref", f"builtins.dict.{attr}")] if base.kind == "dict" and attr in _VIEWS else [UNKNOWN]
+        return [Value("ref", f"builtins.dict.{attr}")] if base.kind == "dict" and attr in OF_DICT else [UNKNOWN]
 
     def own_attribute(self, base: Value, attr: str) -> list[Value]:
         """An attribute of a class of this file, or of its instance: what the class body and its methods assign."""
         owner = base.scope
         found: list[Value] = []
         for binding, scope in attributes(self.evaluate, owner, attr) if owner else ():
-            for one in self.bound(binding, scope):
+            for one in self.bound(binding, scope) if base.kind != "super" or scope is not owner else ():
+                if base.kind in {"self", "made"} and is_property(one.node):
+                    found += self.returned(one, Call(ast.Call(ast.Name(attr, ast.Load()), [], []), scope.inside))
+                    continue
                 if one.kind == "function" and base.kind != "class" and one.scope and one.scope.receiver:
                     one = Value("method", one.name, node=one.node, place=base.place, scope=one.scope, parts=base)  # noqa: PLW2901
                 found.append(one)
@@ -199,42 +218,56 @@ class Resolver:
         return self.evaluate(one.node.args[0], one.place)
 
     def _external(self, callee: Value, node: ast.Call, place: Place) -> list[Value]:
-        name, first = callee.name, node.args[0] if node.args else None
+        name = callee.name
         if name == "functools.partial":
             return [Value("partial", name, node=node, place=place)]
+        if name == "importlib.import_module" and node.args:
+            return imported(node)
         inner = passed_on(callee, node)
         if inner is not None:
             return self.evaluate(inner, place)
-        if name.startswith("builtins.") and name != "builtins.open" and last(name) not in _VIEWS:
-            return self._builtin(name, first, node, place)
+        if name.startswith("builtins.") and name != "builtins.open" and last(name) not in VIEWS:
+            return self._builtin(name, node, place)
         return [Value("made", name, node=node, place=place).through(callee)]
 
-    def _builtin(self, name: str, first: ast.expr | None, node: ast.Call, place: Place) -> list[Value]:
-        if name == "builtins.dict" and (first is None or isinstance(first, ast.Starred)):
-            parts = [(keyword.arg and ast.Constant(keyword.arg), keyword.value, place) for keyword in node.keywords]
-            return [Value("dict", node=node, place=place, parts=parts)]
-        if name in _SAME_ELEMENTS:
-            if first is None:
-                return [Value("items", node=node, place=place, parts=[])]
-            found = self._elements_of(first, place)
-            return [one if one is UNKNOWN else Value("items", node=node, place=place, parts=one.parts) for one in found]
-        return [UNKNOWN]
+    def _builtin(self, name: str, node: ast.Call, place: Place) -> list[Value]:
+        first = node.args[0] if node.args else None
+        if name not in _SAME_ELEMENTS:
+            return of_builtin(name, node, place, self)
+        if first is None:
+            return [Value("items", node=node, place=place, parts=[])]
+        found = self._elements_of(first, place)
+        return [
+            Value("items", node=node, place=place, parts=one.parts) if one.kind == "items" else one for one in found
+        ]
 
     def _elements_of(self, node: ast.expr, place: Place) -> list[Value]:
         if isinstance(node, ast.GeneratorExp):
             return self._comprehension(node, place)
-        return [one if one.kind == "items" else UNKNOWN for one in self.evaluate(node, place)]
+        found = self.evaluate(node, place)
+        return [one if one.kind in {"items", "passing"} or _is_view(one) else UNKNOWN for one in found]
 
-    def returned(self, callee: Value, call: Call) -> list[Value]:
+    def _await(self, node: ast.Await, place: Place) -> list[Value]:
+        call = node.value
+        called = self.evaluate(call.func, place) if isinstance(call, ast.Call) else ()
+        called = [one for one in called if one.scope is not None]
+        found = [made for one in called for made in self.returned(one, Call(call, place), awaited=True)]  # type: ignore[arg-type]
+        found = [one for one in found if one.node is not call] or self.evaluate(call, place)
+        own = {one.name for one in called}
+        return [UNKNOWN if one.name in own or one.name.startswith("asyncio.") else one for one in found]
+
+    def returned(self, callee: Value, call: Call, *, awaited: bool = False) -> list[Value]:
         """The values that a function of this file returns. A decorator may return anything."""
         scope = callee.scope
         if scope is None or not isinstance(scope.node, Function):
             return [UNKNOWN]
         unknown = Value("made", callee.name, node=call.node, place=call.place)
-        if isinstance(scope.node, ast.AsyncFunctionDef) or not all(map(is_transparent, scope.node.decorator_list)):
+        if isinstance(scope.node, ast.AsyncFunctionDef) is not awaited or not all(
+            map(is_transparent, scope.node.decorator_list)
+        ):
             return [unknown]
         if scope.yields:
-            return [Value("generator", node=call.node, place=call.place)]
+            return [Value("generator", node=call.node, place=call.place, parts=scope.yielded)]
         found: list[Value] = []
         for node, place in scope.returns:
             for one in self.evaluate(node, place):
@@ -270,16 +303,7 @@ class Resolver:
 
     def elements(self, found: Iterable[Value], *, parts: bool = False) -> list[Value]:
         """The values that the elements of some values may resolve to; ``parts`` are taken by number."""
-        answer: list[Value] = []
-        for one in found:
-            if one.kind == "items" and one.parts:
-                for node, place in one.parts:
-                    answer += self.evaluate(node, place)
-            elif one.kind == "member" and one.name.count(".") < MOST_SEGMENTS:
-                answer.append(Value("member", joined(one.name, ITEM)).through(one))
-            elif one.kind != "items":
-                answer.append(part_of(one) if parts else UNKNOWN)
-        return answer
+        return elements(found, self, parts=parts)
 
     def _sequence(self, node: ast.List, place: Place) -> list[Value]:
         parts = [(one, place) for one in node.elts if not isinstance(one, ast.Starred)]
@@ -293,8 +317,7 @@ class Resolver:
         return [Value("items", node=node, place=place, parts=[(node.elt, self.scope_of[id(node)].inside)])]
 
     def _mapping(self, node: ast.Dict, place: Place) -> list[Value]:
-        parts = [(key, value, place) for key, value in zip(node.keys, node.values)]
-        return [Value("dict", node=node, place=place, parts=parts)]
+        return [mapping(node, place, self)]
 
     def _mapped(self, node: ast.DictComp, place: Place) -> list[Value]:
         return [Value("dict", node=node, place=place, parts=[(None, node.value, self.scope_of[id(node)].inside)])]
@@ -303,7 +326,7 @@ class Resolver:
         return [Value("lambda", node=node, place=place, scope=self.scope_of[id(node)])]
 
     def _generator(self, node: ast.GeneratorExp, place: Place) -> list[Value]:
-        return [Value("generator", node=node, place=place)]
+        return [Value("generator", node=node, place=place, parts=[(node.elt, self.scope_of[id(node)].inside)])]
 
     def _constant(self, node: ast.Constant, place: Place) -> list[Value]:
         return [Value("constant", node=node, place=place, parts=node.value)]
@@ -324,42 +347,18 @@ class Resolver:
     def _walrus(self, node: ast.NamedExpr, place: Place) -> list[Value]:
         return self.evaluate(node.value, place)
 
-    def _formatted(self, node: ast.JoinedStr, place: Place) -> list[Value]:
-        """An f-string that begins with plain text."""
-        first = node.values[0] if node.values else None
-        begins = first.value if isinstance(first, ast.Constant) else None
-        return [Value("text", node=node, place=place, parts=begins) if begins else UNKNOWN]
+    def _text(self, node: ast.JoinedStr, place: Place) -> list[Value]:
+        return formatted(node, place)
 
-    def _joined(self, node: ast.BinOp, place: Place) -> list[Value]:
-        """``"a" + b`` and ``"a%s" % b`` begin as the left side does, up to what is put in."""
-        begun = [one for one in self.evaluate(node.left, place) if one.kind in {"constant", "text"}]
-        texts = [str(one.parts).partition("%")[0] if isinstance(node.op, ast.Mod) else one.parts for one in begun]
-        return [Value("text", node=node, place=place, parts=one) for one in texts if one and isinstance(one, str)]
-
-    def _repeated(self, node: ast.BinOp, place: Place) -> list[Value]:
-        """``[make] * 4`` and ``[a] + [b]`` keep their elements, texts their beginning."""
-        begun = self._joined(node, place) if isinstance(node.op, (ast.Add, ast.Mod)) else []
-        if begun:
-            return begun
-        if form(node):
-            return [Value("items", node=node, place=place, parts=[])]
-        sides = (node.left, node.right)
-        literal = isinstance(node.op, (ast.Mult, ast.Add)) and any(isinstance(one, _LISTS) for one in sides)
-        return [one for side in sides if literal for one in self.evaluate(side, place) if one.kind == "items"] or [
-            UNKNOWN
-        ]
+    def _operation(self, node: ast.BinOp, place: Place) -> list[Value]:
+        return repeated(node, place, self)
 
     def _subscript(self, node: ast.Subscript, place: Place) -> list[Value]:
         base = self.evaluate(node.value, place)
         if any(one.kind == "dict" for one in base):
-            wanted = node.slice.value if isinstance(node.slice, ast.Constant) else None
-            entries = [part for one in base if one.kind == "dict" for part in one.parts]
-            return [
-                found
-                for key, value, where in entries
-                if isinstance(key, ast.Constant) and key.value == wanted
-                for found in self.evaluate(value, where)
-            ] or [UNKNOWN]
+            return entries(base, node.slice, self)
+        if isinstance(node.slice, ast.Tuple) and all(isinstance(one, ast.Constant) for one in node.slice.elts):
+            return [UNKNOWN]  # one cell, whatever is in it
         if isinstance(getattr(node.slice, "value", None), int):
             return self.elements((UNKNOWN if last(one.name) == ITEM else one for one in base), parts=True)
         held = [one for one in base if one.scope is None and _is_object(one)]
@@ -370,8 +369,9 @@ class Resolver:
         ast.Name: _name,
         ast.Attribute: _attribute,
         ast.Call: _call,
+        ast.Await: _await,
         ast.Constant: _constant,
-        ast.JoinedStr: _formatted,
+        ast.JoinedStr: _text,
         ast.List: _sequence,
         ast.Tuple: _sequence,
         ast.Set: _sequence,
@@ -385,7 +385,7 @@ class Resolver:
         ast.IfExp: _either,
         ast.BoolOp: _or,
         ast.NamedExpr: _walrus,
-        ast.BinOp: _repeated,
+        ast.BinOp: _operation,
         ast.Subscript: _subscript,
     }
 
@@ -395,6 +395,3 @@ def _seen_from(scope: Scope, place: Place) -> Place:
     while place.scope is not scope and place.scope.place is not None:
         place = place.scope.place
     return place
-
-
-_LISTS = (ast.List, ast.Tuple, ast.ListComp)

@@ -96,13 +96,22 @@ class ParentState:
         fields = {"does": does, "changes": [one for one in changed if "." in one]}
         return {name: one for name, one in fields.items() if one}
 
-    def given_names(self) -> set[str]:
-        """The dotted names of others that the file itself sets: of modules as it is imported, of objects anywhere.
+    def given_names(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The names of others that the file itself sets: of modules and classes as it is imported, of objects anywhere.
 
         A value that reads the attribute that it is for gives nothing.
         """
-        stores = [one for one in self._module.changes if isinstance(getattr(one[0], "ctx", None), ast.Store)]
-        found = {self._of_module(node, place) or "" for node, place in stores if not place.block.guard}
+        stores = [
+            (scope, name)
+            for scope in below(self._module)
+            for node, place in scope.changes
+            if isinstance(getattr(node, "ctx", None), ast.Store) and not place.block.guard
+            for name in [self._of_module(node, place)]
+            if name is not None
+        ]
+        run = self._graph.reached({scope for scope, _ in stores if scope is not self._module})
+        found = {name for scope, name in stores if scope is self._module or scope in run}
+        of_objects: set[str] = set()
         for scope in below(self._module):
             for name, attr, value, place in scope.late:
                 if value is None:
@@ -114,8 +123,8 @@ class ParentState:
                 if any(isinstance(one, ast.Attribute) and one.attr == attr for one in ast.walk(value)):
                     found -= names
                 elif all(one.kind != "ref" for one in of_others):
-                    found |= names
-        return found
+                    of_objects |= names
+        return frozenset(found), frozenset(of_objects)
 
     def _done_alone(self) -> Iterator[list[Any]]:
         """The calls and imports that only the program does: in its functions, or where the main program is guarded."""
@@ -274,6 +283,15 @@ class ParentState:
         module = owner.bindings[node.id][0].value
         dotted = ".".join([module, *reversed(names)])
         return dotted if names and not any(dotted.startswith(one) for one in _HANDED_ON) else None
+
+
+@functools.lru_cache(maxsize=1024)
+def is_given(name: str, given: frozenset[str]) -> bool:
+    """Whether a name is among what files give to others; what a class is given, all that may be of it have."""
+    if name in given:
+        return True
+    owners = (one.rpartition(".") for one in given if _top(one) == _top(name))
+    return any(attr == name.rpartition(".")[2] and names_class(owner) for owner, _, attr in owners)
 
 
 def _top(name: str) -> str:

@@ -23,6 +23,10 @@ _REST = re.compile(rb"(?:[^\n\\(#]|\\\r?\n?)*(?:\((?:[^)#]|#[^\n]*)*)?")
 _STAR = b"*"
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _ATTRIBUTE = re.compile(rb"\.(?:\s|\\\r?\n)*([A-Za-z_]\w*)")
+#: An attribute that is read or set by its name.
+_BY_NAME = re.compile(rb"[gs]etattr\([^\n]*?,\s*['\"]([A-Za-z_]\w*)['\"]")
+#: And a module that is imported by its name.
+_CALLED = re.compile(rb"import(?:_module|__)\(\s*['\"]([\w.]+)")
 #: What precedes a name that is assigned, returned or passed as it is, and how far to look for it.
 _PASSED = re.compile(rb"(?:[=(,\[:]|\b(?:else|return|or|and|in))\s*\Z")
 _BEFORE = 32
@@ -36,6 +40,9 @@ _MODULE = re.compile(rb"(?<![\w.])[A-Za-z_]\w*")
 _NAME = re.compile(rb"([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=[ \t]*(?:[A-Za-z_][\w.]*\.)?")
 #: A class with its bases.
 _DERIVED = re.compile(rb"^class[ \t]+(\w+)[ \t]*\(([^)]*)\)", re.MULTILINE)
+#: A function or class at the top of a module, and how these begin.
+_DEFINED = re.compile(rb"\n(?:async )?(?:def|class)[ \t]+(\w+)")
+_DEFINES = (b"\ndef ", b"\nasync def ", b"\nclass ")
 _ALIAS = re.compile(rb"([\w.]+)\s+as\s+(\w+)")
 _GLOB = frozenset("*?[")
 #: From what a library has to an object that it made, a class derived from what that has, and one derived from this.
@@ -67,6 +74,7 @@ class Prefilter:
         self._linking = functools.cache(lambda word: _files(self._statements.get(word, ()), lambda one: one.is_own))
         self._naming = functools.cache(self._named)
         self._having = functools.cache(self._had)
+        self._giving = functools.cache(self._given)
         self._derived = functools.cache(lambda file: _derived(project.read(file)))
         self._words = functools.cache(lambda file: set(_WORD.findall(project.read(file))))
         self._taken = functools.cache(lambda file, name: _taken(project.read(file), name))
@@ -89,8 +97,9 @@ class Prefilter:
         is_rooted = _GLOB.isdisjoint(pattern[0])
         files = self._files if is_rooted else set(self._project.mentioning(max(literal, key=len)))
         makers = {one.encode() for one in pattern[:-1]}  # the last one is used, whatever it makes
+        having = self._having if not is_rooted else functools.partial(self._giving, literal[0])
         files = files.intersection(
-            *(self._naming(one) | (self._having(one) if one in makers else set()) for one in literal[is_rooted:])
+            *(self._naming(one) | (having(one) if one in makers else set()) for one in literal[is_rooted:])
         )
         if is_rooted:
             files = self._reaching(literal, makers, files)
@@ -113,7 +122,7 @@ class Prefilter:
         for word in literal[1:]:
             if any(root in one.roots for name in (word, _STAR) for one in self._statements.get(name, ())):
                 found |= self._linking(word) | {file for file in (starred & files) - found if word in self._words(file)}
-            found |= self._having(word) if word in makers else set()
+            found |= self._giving(root, word) if word in makers else set()
         return found & files
 
     @functools.cached_property
@@ -121,7 +130,8 @@ class Prefilter:
         """The files that read each word as an attribute."""
         found: dict[bytes, set[str]] = {}
         for file in self._files:
-            for word in set(_ATTRIBUTE.findall(self._project.read(file))):
+            data = self._project.read(file)
+            for word in {*_ATTRIBUTE.findall(data), *(_BY_NAME.findall(data) if b"etattr(" in data else ())}:
                 found.setdefault(word, set()).add(file)
         return found
 
@@ -141,6 +151,16 @@ class Prefilter:
         found = set().union(*(self._linking(name) | self._attributes.get(name, set()) for name in made))
         starred = self._linking(_STAR) - found if made else ()
         return found | {file for file in starred if not made.isdisjoint(self._words(file))}
+
+    def _given(self, root: bytes, word: bytes) -> set[str]:
+        """As ``_had``, and those that import a function or class of another file in which the name is called."""
+        found = set(self._having(word))
+        places = self._importing(word) | self._attributes.get(word, set())
+        for file in places & _files(self._statements.get(root, ()), lambda one: root in one.roots):
+            module = file.removesuffix("/__init__.py").removesuffix(".py").rpartition("/")[2].encode()
+            for name in set(_holding(self._project.read(file), word)):
+                found |= self._linking(module) & (self._importing(name) | self._attributes.get(name, set()))
+        return found
 
     def _made(self, file: str, word: bytes) -> Iterator[bytes]:
         """The names in a file of what a call of a name returns, and of classes that have it in their bases."""
@@ -206,17 +226,31 @@ def _assigned(data: bytes, word: bytes) -> Iterator[bytes]:
         at = data.find(word + b"(", at + 1)
 
 
+def _holding(data: bytes, word: bytes) -> Iterator[bytes]:
+    """The functions and classes at the top of a module in which something of a name is called."""
+    at = data.find(word + b"(")
+    while at >= 0:
+        start = max(data.rfind(begin, 0, at) for begin in _DEFINES)
+        found = _DEFINED.match(data, start) if start >= 0 else None
+        if found is not None:
+            yield found[1]
+        at = data.find(word + b"(", at + 1)
+
+
 @functools.lru_cache(maxsize=256)
 def _uses(name: bytes) -> re.Pattern[bytes]:
     """A name with the attribute read from it, or alone. It begins with the name, which is what makes it fast."""
     space = rb"(?:\s|\\\r?\n)*"
-    return re.compile(re.escape(name) + rb"\b(?:" + space + rb"\." + space + rb"([A-Za-z_]\w*)|(?!\s*[.(\[\w]))")
+    return re.compile(re.escape(name) + rb"\b(?:" + space + rb"\." + space + rb"([A-Za-z_]\w*)|(?!\w|\s*[.(\[]))")
 
 
 def _statements(data: bytes) -> Iterator[tuple[bytes | None, bytes]]:
     """Everything that looks like an import statement, with the module after its ``from``."""
     at = data.find(_IMPORT)
     while at >= 0:
+        called = _CALLED.match(data, at)
+        if called is not None:
+            yield called[1], b"from " + called[1] + b" import *"  # as little is seen of what is taken from it
         first = max(at - _FURTHEST, 0)
         start = data.rfind(b"\n", first, at) + 1 or first
         line = _LINE.match(data, start)

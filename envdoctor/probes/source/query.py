@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from fnmatch import fnmatchcase
 from itertools import starmap
 
@@ -13,6 +14,7 @@ from envdoctor.probes.source import source_text
 from envdoctor.probes.source.abstract_values import PROGRAM, UNWRITTEN
 from envdoctor.probes.source.cross_file import Linker
 from envdoctor.probes.source.fact_cache import FileFacts, ProjectFacts
+from envdoctor.probes.source.parent_state import is_given
 from envdoctor.probes.source.prefilter import Prefilter
 from envdoctor.probes.source.relevance import end_of, glob_of
 from envdoctor.probes.source.source_text import SourceText
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 _BATCH = 16 << 20
 _FILES = 1024
 _GLOB = frozenset("*?[")
+_TESTS = re.compile(r"(?:^|/)(?:tests?/|test_|conftest\.py)")
 #: Modules that every Python has: who imports them in a ``try`` uses them all the same.
 _ALWAYS = frozenset(("multiprocessing", "concurrent"))
 _facts = FileFacts()
@@ -46,6 +49,8 @@ class ProjectSource:
         self._answers = ProjectFacts(project)
         self._exports: dict[str, dict[str, Any]] = {}
         self._programs: dict[str, dict[str, Any]] = {}
+        #: What files of the project, but its tests, give to modules and classes of elsewhere.
+        self._given: set[str] = set()
         self._linker = Linker(self._files, self._exported, self._program)
 
     @functools.cached_property
@@ -80,6 +85,11 @@ class ProjectSource:
         scans: dict[str, Answer] = {pattern: {"found": [], "gaps": []} for pattern in patterns}
         for batch in self._batches(sorted(asked)):
             self._scan([_Scan(file, self._text(file), asked[file], self._linker.tops) for file in batch], scans)
+        given = frozenset(self._given)
+        for answer in scans.values() if given else ():
+            answer["found"] = [
+                one for one in answer["found"] if one["kind"] == "import" or not is_given(one["name"], given)
+            ]
         return scans
 
     def _mentioning(self, patterns: Iterable[str]) -> dict[str, list[str]]:
@@ -118,6 +128,7 @@ class ProjectSource:
         names = {(use["name"], scan.file) for scan in scans for use in scan.foreign()}
         other = [self._text(file) for file in sorted(set(filter(None, starmap(self._linker.defined_in, names))))]
         _facts.prepare([(text.source, None) for text in other if text.source])
+        self._given.update(*(scan.given() for scan in scans if not _TESTS.search(scan.file)))
         self._programs.update({scan.file: scan.program for scan in scans if scan.program is not None})
         for scan in scans:
             for pattern in scan.asked[0]:
@@ -134,7 +145,7 @@ class ProjectSource:
     def _matched(self, use: Use, file: str, pattern: str) -> str | None:
         """The name under which a use matches, following names of the project to where they are defined."""
         name: str = use["name"]
-        if pattern.startswith(IMPORTED) and use["kind"] != "import":
+        if use["kind"] == "given" or (pattern.startswith(IMPORTED) and use["kind"] != "import"):
             return None
         meant = expression(glob_of(pattern)).fullmatch
         spared = [one for one in use.get("spared", ()) if one.partition(".")[0] not in _ALWAYS]
@@ -142,7 +153,8 @@ class ProjectSource:
             return None  # the code itself provides for the absence of what the pattern means
         if name[0] == "." or not meant(name):
             name = "" if use["kind"] == "import" else self._linker.name(name, file)
-        return name if meant(name) else None
+        asked = use.get("asks", ()) if meant(name) else ()
+        return name if meant(name) and not any(self._linker.is_flag(one, file) for one in asked) else None
 
     def _exported(self, file: str) -> dict[str, Any]:
         if file not in self._exports:
@@ -228,6 +240,10 @@ class _Scan:
     def foreign(self) -> Iterator[Use]:
         """The uses that are no imports."""
         return (use for uses in self.uses.values() for use in uses if use["kind"] != "import")
+
+    def given(self) -> Iterator[str]:
+        """What the file gives to others."""
+        return (use["name"] for uses in self.uses.values() for use in uses if use["kind"] == "given")
 
     def ending(self, pattern: str) -> Iterator[Use]:
         """The uses whose last segment is that of a pattern."""

@@ -151,6 +151,32 @@ def test_an_object_of_another_file_is_what_made_it(source, pattern, lines):
     assert [use["line"] for use in answer["found"] if use["file"] == "main.py" and use["kind"] != "import"] == lines
 
 
+FLAGS = {
+    "app/__init__.py": "",
+    "app/flags.py": "import lib\nfrom packaging.version import Version\nnew = Version(lib.__version__) >= Version('2')\n"
+    "def is_new():\n    return new\nfast = input()\n",
+    "app/more.py": "from .flags import new\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("from app.flags import new\nif not new:\n    lib.old()\n", []),
+        ("from app import flags\nif flags.new:\n    pass\nelse:\n    lib.old()\n", []),
+        ("from app.more import new\nx = lib.old() if not new else 1\n", []),
+        ("from app.flags import is_new as n\ndef f():\n    if n():\n        return 1\n    lib.old()\n", []),
+        ("from app.flags import new\nx = new or lib.old()\n", []),
+        ("from app.flags import fast\nif fast:\n    lib.old()\n", [4]),
+        ("from app.flags import new\nif new:\n    pass\nlib.old()\n", [5]),
+        ("from elsewhere import new\nif not new:\n    lib.old()\n", [4]),
+    ],
+)
+def test_a_name_of_another_file_that_remembers_a_release_guards(source, lines):
+    found = uses(Project.of({**FLAGS, "main.py": f"import lib\n{source}"}), "lib.old")["found"]
+    assert [use["line"] for use in found] == lines
+
+
 MODELS = {
     "app/__init__.py": "",
     "app/ext.py": "from lib import Database\ndb = Database()\n",
@@ -269,6 +295,20 @@ def test_newer_syntax():
     assert len(uses(project, "a.b")["found"]) == 1
 
 
+@pytest.mark.skipif(sys.version_info < (3, 10), reason="needs the syntax of Python 3.10")
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("match x:\n  case a.b: pass", [3]),
+        ("match x:\n  case a.b(y): pass", [3]),
+        ("match a.__version__.split('.'):\n  case ['1', _]: a.b()", []),
+        ("match x:\n  case ['1', None]: a.b()", [3]),
+    ],
+)
+def test_what_cases_read_and_what_they_ask(source, lines):
+    assert [use["line"] for use in uses(Project.of({"one.py": f"import a\n{source}"}), "a.b")["found"]] == lines
+
+
 def test_a_pattern_without_words():
     assert len(uses(Project.of({"one.py": "import a\na.b()"}), "**")["found"]) == 2
 
@@ -313,11 +353,57 @@ def test_a_module_of_the_project_is_not_the_one_of_its_name_elsewhere(files, scr
         ("import numpy as np\nnp.other = float\nnp.float(1)\n", [3]),
         ("import numpy as np\ndef patch():\n    np.float = float\nnp.float(1)\n", [4]),
         ("import numpy as np\nnp.float = np.float or float\n", [2]),
+        ("import numpy as np\nsetattr(np, 'float', float)\nnp.float(1)\n", []),
+        ("import numpy as np\ndef patch():\n    np.float = float\npatch()\nnp.float(1)\n", []),
     ],
 )
 def test_what_a_file_gives_to_a_module_is_there(source, lines):
     found = uses(Project.of({"main.py": source}), "numpy.float")["found"]
     assert sorted({use["line"] for use in found}) == lines
+
+
+@pytest.mark.parametrize(
+    ("file", "patch", "lines"),
+    [
+        ("fix.py", "import lib\nlib.Table.old = lib.Table.new\n", []),
+        ("fix.py", "from lib import Table\nsetattr(Table, 'old', Table.new)\n", []),
+        ("fix.py", "import lib\nlib.Table.other = lib.Table.new\n", [2, 3]),
+        ("fix.py", "import other\nother.Table.old = other.Table.new\n", [2, 3]),
+        ("fix.py", "import lib\ntable = lib.Table()\ntable.old = 1\n", [2, 3]),
+        ("fix.py", "import lib\ndef fix():\n    lib.Table.old = lib.Table.new\n", [2, 3]),
+        ("tests/test_it.py", "import lib\nlib.Table.old = lib.Table.new\n", [2, 3]),
+    ],
+)
+def test_what_a_file_gives_to_a_class_all_its_objects_have(file, patch, lines):
+    project = Project.of({"main.py": "import lib\nlib.Table().old()\nlib.read().old()\n", file: patch})
+    found = uses(project, "lib.**.old")["found"]
+    assert [use["line"] for use in found if use["file"] == "main.py"] == lines
+
+
+LOADERS = {
+    "data.py": "import lib\ndef load():\n    table = lib.read('x')\n    return table\n"
+    "def maybe(x):\n    if x:\n        return None\n    return lib.read(x)\n"
+    "def several():\n    return [lib.read('x')]\ndef either(x):\n    return [] if x else lib.read('x')\n"
+    "class Loader:\n    def load(self):\n        return lib.read('x')\nrows = [lib.read('x')]\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("from data import load\nload().old()", [2]),
+        ("import data\ntable = data.load()\ntable.old()", [3]),
+        ("from data import maybe\nmaybe(1).old()", [2]),
+        ("from data import Loader\nloader = Loader()\nloader.load().old()", [3]),
+        ("from data import several\nseveral().old()", []),
+        ("from data import either\neither(1).old()", []),
+        ("from data import rows\nrows.old()", []),
+        ("from data import load\nload.old()", [2]),  # a function has no attributes of its own
+    ],
+)
+def test_what_a_function_of_another_file_returns(source, lines):
+    found = uses(Project.of({**LOADERS, "main.py": source}), "lib.read.old")["found"]
+    assert [use["line"] for use in found if use["file"] == "main.py" and use["kind"] == "call"] == lines
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,12 @@ def argument(source, pattern="**.ParallelEnv"):
         ("env = MyEnv()\nif y:\n  env = make_env\nParallelEnv(2, env)", ["function", "instance"], ["train.MyEnv"]),
         ("if y:\n  env = MyEnv()\nelse:\n  env = make_env\n  ParallelEnv(2, env)", ["function"], []),
         ("if y:\n  env = MyEnv()\nelse:\n  ParallelEnv(2, env)", ["unknown"], []),
+        ("if y:\n  if z:\n    env = MyEnv()\n  env = make_env\nParallelEnv(2, env)", ["function"], []),
+        (
+            "if y:\n  env = make_env\n  if z:\n    env = MyEnv()\nParallelEnv(2, env)",
+            ["function", "instance"],
+            ["train.MyEnv"],
+        ),
         ("envs = []\nenvs.append(MyEnv())\nParallelEnv(2, envs)", ["instance"], ["train.MyEnv"]),
         ("envs = [make_env]\nenvs += [MyEnv()]\nParallelEnv(2, envs)", ["function", "instance"], ["train.MyEnv"]),
         ("a, b = make_env, MyEnv()\nParallelEnv(2, b)", ["instance"], ["train.MyEnv"]),
@@ -319,7 +325,27 @@ def test_what_a_method_is_called_on_is_told_with_its_constants():
         ("import a\nif hasattr(a, 'b'):\n  a.b()", "a.b", []),
         ("import a\ntry:\n  a.b()\nexcept AttributeError:\n  pass", "a.b", []),
         ("import a\ntry:\n  a.b()\nexcept RuntimeError:\n  pass", "a.b", ["a.b"]),
-        ("import a\nx = getattr(a, 'b')()", "a.b", []),
+        ("import a\nx = getattr(a, 'b')()", "a.b", ["a.b"]),
+        ("import a\nx = getattr(a, 'b', None)()", "a.b", []),
+        ("import a\nx = getattr(a.B(), 'c')()", "a.B.c", ["a.B.c"]),
+        ("import importlib\nimportlib.import_module('a').b()", "a.b", ["a.b"]),
+        ("from importlib import import_module\nm = import_module('a.c')\nm.b()", "a.c.b", ["a.c.b"]),
+        ("__import__('a.c').b()", "a.b", ["a.b"]),
+        ("import importlib\nimportlib.import_module('.a', 'c').b()", "a.b", []),
+        ("import a\nx = a if y else z\nx.b()", "a.b", ["a.b"]),
+        ("import a\nclass C:\n  x = a\n\n  def f(self):\n    self.x.b()", "a.b", ["a.b"]),
+        ("import a\ndef f(x):\n  x.b()\nf(a)", "a.b", ["a.b"]),
+        ("import a\nclass C(a.B):\n  def c(self):\n    super().c()", "a.B.c", ["a.B.c"]),
+        ("import a\nclass B(a.B):\n  def c(self): ...\nclass C(B):\n  def f(self):\n    super().c()", "a.B.c", []),
+        ("import a\nclass C:\n  @property\n  def b(self):\n    return a.B()\nC().b.c()", "a.B.c", ["a.B.c"]),
+        ("import a\nclass C:\n  @property\n  def b(self):\n    return a.B()\nC.b.c()", "a.B.c", []),
+        ("import a\nasync def f():\n  b = await a.B()\n  b.c()", "a.B.c", ["a.B.c"]),
+        ("import a\nasync def g():\n  return a.B()\nasync def f():\n  (await g()).c()", "a.B.c", ["a.B.c"]),
+        ("import a, copy\ncopy.deepcopy(a.B()).c()\na.B().copy().c()", "a.B.c", ["a.B.c", "a.B.c"]),
+        ("import a\ntype(a.B()).c(1)", "a.B.c", ["a.B.c"]),
+        ("import a\nx, *y = a.B(), 1\nx.c()", "a.B.c", ["a.B.c"]),
+        ("import a\ndef f():\n  return 1, a.B()\nx, y = f()\ny.c()", "a.B.c", ["a.B.c"]),
+        ("import a\ndef f():\n  return 1, a.B()\nx, y = f()\nx.c()", "a.B.c", []),
         ("import a\na.b.c.d(e)", "a.**.d", ["a.b.c.d"]),
         ("import a\na.d(e)", "a.**.d", ["a.d"]),
         ("import a\na.b.d(e)", "a.*", []),
@@ -363,6 +389,19 @@ VERSION = "import a\nfrom packaging.version import Version as V, parse\nfrom imp
         "x = getattr(a, 'c', None) or a.b",
         "import sys\nif 'a' in sys.modules:\n  a.b()",
         "import pytest\nwith pytest.raises(AttributeError):\n  a.b()",
+        "try:\n  x = a.b()\nexcept Exception:\n  x = 1",
+        "try:\n  a.b()\nexcept:\n  pass",
+        "import contextlib\nwith contextlib.suppress(Exception):\n  a.b()",
+        "if 'b' in dir(a):\n  a.b()",
+        "if 'c' not in a.__dict__:\n  a.b()",
+        "old = tuple(int(x) for x in a.__version__.split('.')) < (2,)\nif old:\n  a.b()",
+        "old = parse(a.version.version) < parse('2')\nif old:\n  a.b()",
+        "found = V(a.__version__)\nif found < V('2'):\n  a.b()",
+        "import importlib.metadata as m\nif m.version('a').startswith('1.'):\n  a.b()",
+        "if False:\n  a.b()",
+        "x = [a.b() for _ in y if hasattr(a, 'b')]",
+        "def f():\n  if not hasattr(a, 'b'):\n    return 1\n  return a.b()",
+        "assert hasattr(a, 'b')\na.b()",
     ],
 )
 def test_a_call_for_the_releases_that_have_it_is_none(source):
@@ -392,6 +431,14 @@ def test_a_call_for_the_releases_that_have_it_is_none(source):
         "import sys\nif (3, 8) > sys.version_info:\n  raise SystemExit\na.b()",
         "app = App(version=a.__version__)\nif app:\n  a.b()",
         "import pytest\n@pytest.mark.skipif(slow, reason='slow')\ndef test():\n  a.b()",
+        "try:\n  a.b()\n  x = 1\n  y = 2\n  z = 3\nexcept Exception:\n  pass",
+        "try:\n  for x in y:\n    a.b()\nexcept Exception:\n  pass",
+        "try:\n  a.b()\nexcept Exception as error:\n  print(error)",
+        "try:\n  a.b()\nexcept Exception:\n  raise SystemExit",
+        "import sys\ntry:\n  a.b()\nexcept Exception:\n  sys.exit(1)",
+        "if False:\n  pass\nelse:\n  a.b()",
+        "if 'b' in a.names:\n  a.b()",
+        "x = [a.b() for _ in y if z]",
     ],
 )
 def test_a_call_that_no_version_stands_before_is_one(source):
@@ -669,7 +716,12 @@ def test_what_a_method_would_have_to_make_first_is_not_there_yet(source, there):
         ("a.B().c[0].d()", ["a.B.c.__getitem__.d"]),
         ("for b in a.B().c:\n  b.d()", ["a.B.c.__getitem__.d"]),
         ("[b.d() for b in a.B().c]", ["a.B.c.__getitem__.d"]),
-        ("for b in a.B():\n  b.d()", []),
+        ("for b in a.B():\n  b.d()", ["a.B.__iter__.d"]),
+        ("for b, c in a.B():\n  c.d()", ["a.B.__iter__.d"]),
+        ("[c.d() for b in a.B() for c in [b]]", ["a.B.__iter__.d"]),
+        ("for b in a.B():\n  b", []),
+        ("for b, c in a.B:\n  c.d()", []),
+        ("a.B().f[0, 'c'].d()", []),
     ],
 )
 def test_what_a_subscript_of_an_object_from_elsewhere_gives(source, names):
@@ -697,6 +749,87 @@ def test_a_subscript_an_unpacked_result_and_a_question_for_a_member_are_uses(sou
     asked = ("a.**.__getitem__", "a.**.__unpack__", "a.**.__contains__")
 
     assert [use["name"] for pattern in asked for use in found("import a\n" + source, pattern)] == names
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("for x in [b]: x.d()", True),
+        ("for i, x in enumerate([b]): x.d()", True),
+        ("for i, x in enumerate([b]): i.d()", False),
+        ("for x, y in zip([1], [b]): y.d()", True),
+        ("for x, y in zip([1], [b]): x.d()", False),
+        ("for i, (x, y) in enumerate(zip([b], [1])): x.d()", True),
+        ("for x in {'k': b}.values(): x.d()", True),
+        ("for k, x in {'k': b}.items(): x.d()", True),
+        ("for k, x in sorted({'k': b}.items()): x.d()", True),
+        ("for k, x in {'k': [b]}.items(): x.d()", False),
+        ("for x in map(a.B, [1]): x.d()", True),
+        ("for x in filter(None, [b]): x.d()", True),
+        ("next(iter([b])).d()", True),
+        ("def f():\n  yield b\nfor x in f(): x.d()", True),
+        ("{'k': b}.get('k').d()", True),
+        ("{'k': b}.get('l').d()", False),
+        ("{'k': b}.pop('k', None).d()", True),
+        ("{'k': b}[k].d()", True),
+        ("{k: b}['k'].d()", True),
+        ("s = {}\ns[k] = b\ns['k'].d()", True),
+        ("s = {**{'k': b}}\ns['k'].d()", True),
+        ("dict({'k': b}, l=1)['k'].d()", True),
+        ("{'k': b, 'l': 1}['l'].d()", False),
+    ],
+)
+def test_what_is_in_a_list_or_dictionary(source, found):
+    assert bool(calls(f"import a\nb = a.B()\n{source}", "a.B.d")) is found
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("if isinstance(x, a.B): x.c()", True),
+        ("if isinstance(x, list): x.c()\nf(a.B())", False),
+        ("if not isinstance(x, a.B): return\n  x.c()", True),
+        ("if isinstance(x, a.B): return\n  x.c()\nf(a.B())", False),
+        ("if isinstance(x, a.B): pass\n  else: x.c()\nf(a.B())", False),
+        ("assert isinstance(x, a.B)\n  x.c()", True),
+        ("return isinstance(x, a.B) and x.c()", True),
+        ("return x.c() if isinstance(x, a.B) else 1", True),
+        ("return 1 if isinstance(x, a.B) else x.c()\nf(a.B())", False),
+        ("if isinstance(x, a.B): x = [x]\n  x.c()\nf(a.B())", False),
+        ("if type(x) is list: x.c()\nf(a.B())", False),
+        ("if type(x) != list: x.c()\nf(a.B())", True),
+        ("if isinstance(x, (a.B, a.D)): x.c()", False),
+        ("if isinstance(x, a.B) or y: x.c()", False),
+        ("if isinstance(x, list): x = a.B(); x.c()", True),
+        ("if isinstance(x, a.Base): x.c()\nf(a.B())", True),
+    ],
+)
+def test_a_condition_that_asks_for_a_class(source, found):
+    assert bool(calls(f"import a\ndef f(x):\n  {source}", "a.B.c")) is found
+
+
+@pytest.mark.parametrize(
+    ("source", "given"),
+    [
+        ("k = {'old': 1}", True),
+        ("k = {}\nk['old'] = 1", True),
+        ("k = {'x': 1}\nk.update(old=1)", True),
+        ("k = {**dict(old=1), 'x': 2}", True),
+        ("k = {'old': 1} if y else {}", True),
+        ("k = {'old': 1}.copy()", True),
+        ("k = {'old': 1}\nk.pop('old')", None),
+        ("k = {'old': 1}\nk.pop('old', None)", None),
+        ("k = {'old': 1}\ndel k['old']", None),
+        ("k = {}\nif a.__version__ < '2':\n  k['old'] = 1", None),
+        ("k = {'old': 1} if a.__version__ < '2' else {}", None),
+        ("k = {'old': 1}\nif hasattr(a, 'new'):\n  k = {}", None),
+        ("k = unknown()", None),
+        ("k = {'x': 1}", False),
+    ],
+)
+def test_the_entries_of_what_is_spread_over_keywords(source, given):
+    (use,) = calls(f"import a\n{source}\na.b(**k)", "a.b")
+    assert ("old" in use["keywords"] or (None if use["open"] else False)) is given
 
 
 @pytest.mark.parametrize(
