@@ -26,53 +26,53 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Callable
 
-    from envdoctor.probes.source.name_resolver import Resolver
+    from envdoctor.probes.source.containers import Resolving
 
 
-def given_by(binding: Binding, owner: Scope, resolver: Resolver) -> list[Value]:
+def given_by(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
     """The values that a binding gives a name of a scope, its owner."""
     found = _BY_KIND.get(binding.kind)
     return found(binding, owner, resolver) if found is not None else [UNKNOWN]
 
 
-def _deleted(binding: Binding, owner: Scope, resolver: Resolver) -> list[Value]:
+def _deleted(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
     return []
 
 
-def _assigned(binding: Binding, owner: Scope, resolver: Resolver) -> list[Value]:
+def _assigned(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
     found = resolver.evaluate(binding.value, binding.place)
     if any(one.kind not in {"unknown", "parameter"} for one in found):
         return found
     return found + declared(annotation_of(binding), binding.place, resolver)
 
 
-def _imported(binding: Binding, owner: Scope, resolver: Resolver) -> list[Value]:
+def _imported(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
     return [Value("ref", binding.value)]
 
 
-def _defined(binding: Binding, owner: Scope, resolver: Resolver) -> list[Value]:
+def _defined(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
     return [resolver.definition(resolver.scope_of[id(binding.value)])]
 
 
-def _element(binding: Binding, owner: Scope, resolver: Resolver) -> list[Value]:
+def _element(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
     place, whole = binding.value
     return resolver.elements(resolver.evaluate(whole, place or binding.place))
 
 
-def _part(binding: Binding, owner: Scope, resolver: Resolver) -> list[Value]:
+def _part(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
     kind, value, index = binding.value
     whole = given_by(Binding(kind, value, binding.place, binding.order), owner, resolver)
     return [each for one in whole for each in part(one, index, resolver)]
 
 
-def _added(binding: Binding, owner: Scope, resolver: Resolver) -> list[Value]:
+def _added(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
     (key, added), place = binding.value, binding.place
     if key is None:
         return [Value("items", node=added, place=place, parts=[(added, place)])]
     return [Value("dict", node=added, place=place, parts=[(key, added, place)])]
 
 
-def _parameter(binding: Binding, owner: Scope, resolver: Resolver) -> list[Value]:
+def _parameter(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
     argument, default, place = binding.value
     if owner.parent is not None and owner.receiver == argument.arg:
         return [resolver.selves.setdefault(id(owner.parent), Value("self", scope=owner.parent))]
@@ -82,11 +82,11 @@ def _parameter(binding: Binding, owner: Scope, resolver: Resolver) -> list[Value
     return found + declared(argument.annotation, place, resolver)
 
 
-def _annotated(binding: Binding, owner: Scope, resolver: Resolver) -> list[Value]:
+def _annotated(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
     return declared(binding.value, binding.place, resolver)
 
 
-def declared(annotation: ast.expr | None, place: Place, resolver: Resolver) -> list[Value]:
+def declared(annotation: ast.expr | None, place: Place, resolver: Resolving) -> list[Value]:
     """Objects of the class of elsewhere that an annotation names; of several classes it is not known which."""
     nodes = classes_in(annotation)
     found = [one for node in nodes for one in resolver.evaluate(node, place) if not one.name.startswith("builtins.")]
@@ -95,7 +95,7 @@ def declared(annotation: ast.expr | None, place: Place, resolver: Resolver) -> l
     return [Value("declared", one.name) for one in found if one.kind == "ref" and names_class(one.name)]
 
 
-_BY_KIND: dict[int, Callable[[Binding, Scope, Resolver], list[Value]]] = {
+_BY_KIND: dict[int, Callable[[Binding, Scope, Resolving], list[Value]]] = {
     DELETED: _deleted,
     VALUE: _assigned,
     IMPORT: _imported,

@@ -10,10 +10,31 @@ from envdoctor.probes.source.bindings import MOST_SEGMENTS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Any
+    from typing import Any, Protocol
 
     from envdoctor.probes.source.bindings import Place, Scope
-    from envdoctor.probes.source.name_resolver import Resolver
+
+    class Resolving(Protocol):
+        """What resolves the expressions of a file."""
+
+        scope_of: dict[int, Scope]
+        selves: dict[int, Value]
+
+        def evaluate(self, node: ast.expr, place: Place) -> list[Value]:
+            """The values that an expression may resolve to."""
+
+        def elements(self, found: Iterable[Value], *, parts: bool = False) -> list[Value]:
+            """The values that the elements of some values may resolve to."""
+
+        def attribute(self, base: Value, attr: str) -> list[Value]:
+            """The values that an attribute of a value may resolve to."""
+
+        def called(self, callee: Value, node: ast.Call, place: Place) -> list[Value]:
+            """The values that a call of a value may return."""
+
+        def definition(self, scope: Scope) -> Value:
+            """A function or class of this file."""
+
 
 #: What gives the entries of a dictionary; and one of them, by its key.
 VIEWS = {"keys", "values", "items"}
@@ -24,7 +45,7 @@ OF_DICT = {*VIEWS, *_GETTERS, "copy"}
 _PASSING = {"builtins.enumerate", "builtins.zip", "builtins.map", "builtins.filter"}
 
 
-def elements(found: Iterable[Value], resolver: Resolver, *, parts: bool = False) -> list[Value]:
+def elements(found: Iterable[Value], resolver: Resolving, *, parts: bool = False) -> list[Value]:
     """The values that the elements of some values may resolve to; ``parts`` are taken by number."""
     answer: list[Value] = []
     for one in found:
@@ -37,7 +58,7 @@ def elements(found: Iterable[Value], resolver: Resolver, *, parts: bool = False)
     return answer
 
 
-def _given_by(one: Value, resolver: Resolver) -> list[Value]:
+def _given_by(one: Value, resolver: Resolving) -> list[Value]:
     """What iterating over the result of a call gives."""
     if part_of(one) is one and one.name.count(".") < MOST_SEGMENTS:
         return [Value("element", joined(one.name, ITERATED)).through(one)]
@@ -52,7 +73,7 @@ def _given_by(one: Value, resolver: Resolver) -> list[Value]:
     return [UNKNOWN]
 
 
-def _passed(method: str, call: ast.Call, place: Place, resolver: Resolver) -> list[Value]:
+def _passed(method: str, call: ast.Call, place: Place, resolver: Resolving) -> list[Value]:
     """The elements of what ``enumerate``, ``zip``, ``map`` or ``filter`` returns."""
     if method == "map":
         callees = resolver.evaluate(call.args[0], place)
@@ -63,7 +84,7 @@ def _passed(method: str, call: ast.Call, place: Place, resolver: Resolver) -> li
     return [Value("pair", parts=[[UNKNOWN], given[0]] if method == "enumerate" else given)]
 
 
-def part(one: Value, index: int, resolver: Resolver) -> list[Value]:
+def part(one: Value, index: int, resolver: Resolving) -> list[Value]:
     """What a value gives the name at a place where it is taken apart: ``a, b = value``."""
     if one.kind == "pair":
         found: list[Value] = one.parts[index] if index < len(one.parts) else [UNKNOWN]
@@ -73,7 +94,7 @@ def part(one: Value, index: int, resolver: Resolver) -> list[Value]:
     return [one if one.kind == "element" else part_of(one)]
 
 
-def entries(found: Iterable[Value], key: ast.expr | None, resolver: Resolver) -> list[Value]:
+def entries(found: Iterable[Value], key: ast.expr | None, resolver: Resolving) -> list[Value]:
     """The entries of dictionaries that a key may mean; ``None`` means any."""
     wanted = key.value if isinstance(key, ast.Constant) else None
     return [
@@ -86,7 +107,7 @@ def entries(found: Iterable[Value], key: ast.expr | None, resolver: Resolver) ->
     ] or [UNKNOWN]
 
 
-def of_builtin(name: str, node: ast.Call, place: Place, resolver: Resolver) -> list[Value]:
+def of_builtin(name: str, node: ast.Call, place: Place, resolver: Resolving) -> list[Value]:
     """What a builtin, or a method of a dictionary, gives back."""
     if name in _PASSING:
         return [Value("passing", name, node=node, place=place)]
@@ -96,7 +117,7 @@ def of_builtin(name: str, node: ast.Call, place: Place, resolver: Resolver) -> l
     return handler(node, place, resolver) if handler is not None else [UNKNOWN]
 
 
-def _of_dictionary(method: str, whole: ast.expr, node: ast.Call, place: Place, resolver: Resolver) -> list[Value]:
+def _of_dictionary(method: str, whole: ast.expr, node: ast.Call, place: Place, resolver: Resolving) -> list[Value]:
     found = resolver.evaluate(whole, place)
     if method == "copy":
         return found
@@ -104,7 +125,7 @@ def _of_dictionary(method: str, whole: ast.expr, node: ast.Call, place: Place, r
     return [*entries(found, node.args[0] if node.args else None, resolver), *given]
 
 
-def _attribute(node: ast.Call, place: Place, resolver: Resolver) -> list[Value]:
+def _attribute(node: ast.Call, place: Place, resolver: Resolving) -> list[Value]:
     """What ``getattr`` gives; with a default, that is not known."""
     if len(node.args) != 2:  # noqa: PLR2004
         return [UNKNOWN]
@@ -113,18 +134,18 @@ def _attribute(node: ast.Call, place: Place, resolver: Resolver) -> list[Value]:
     return [found for one in of for attr in names for found in resolver.attribute(one, str(attr))] or [UNKNOWN]
 
 
-def _type(node: ast.Call, place: Place, resolver: Resolver) -> list[Value]:
+def _type(node: ast.Call, place: Place, resolver: Resolving) -> list[Value]:
     """The class of an object."""
     made = resolver.evaluate(node.args[0], place) if len(node.args) == 1 else ()
     found = [one for one in made if one.kind == "made" and one.scope is None and names_class(one.name)]
     return [Value("ref", one.name) for one in found] or [UNKNOWN]
 
 
-def _next(node: ast.Call, place: Place, resolver: Resolver) -> list[Value]:
+def _next(node: ast.Call, place: Place, resolver: Resolving) -> list[Value]:
     return elements(resolver.evaluate(node.args[0], place), resolver) if node.args else [UNKNOWN]
 
 
-def _iter(node: ast.Call, place: Place, resolver: Resolver) -> list[Value]:
+def _iter(node: ast.Call, place: Place, resolver: Resolving) -> list[Value]:
     return resolver.evaluate(node.args[0], place) if node.args else [UNKNOWN]
 
 
@@ -136,11 +157,11 @@ def imported(node: ast.Call, *, top: bool = False) -> list[Value]:
     return [Value("ref", text.partition(".")[0] if top else text)]
 
 
-def _package(node: ast.Call, place: Place, resolver: Resolver) -> list[Value]:
+def _package(node: ast.Call, place: Place, resolver: Resolving) -> list[Value]:
     return imported(node, top=True)
 
 
-def _above(node: ast.Call, place: Place, resolver: Resolver) -> list[Value]:
+def _above(node: ast.Call, place: Place, resolver: Resolving) -> list[Value]:
     """What ``super`` gives in a method: an object as the classes above that of the method know it."""
     scope: Scope | None = place.scope
     while scope is not None and (scope.parent is None or scope.parent.kind != "class"):
@@ -148,7 +169,7 @@ def _above(node: ast.Call, place: Place, resolver: Resolver) -> list[Value]:
     return [Value("super", scope=scope.parent)] if scope is not None and scope.receiver else [UNKNOWN]
 
 
-def _dictionary(node: ast.Call, place: Place, resolver: Resolver) -> list[Value]:
+def _dictionary(node: ast.Call, place: Place, resolver: Resolving) -> list[Value]:
     """The dictionary that ``dict`` makes of keywords, and of another one."""
     named = [(keyword.arg and ast.Constant(keyword.arg), keyword.value, place) for keyword in node.keywords]
     base = [one for each in node.args[:1] for one in resolver.evaluate(each, place)]
@@ -158,13 +179,13 @@ def _dictionary(node: ast.Call, place: Place, resolver: Resolver) -> list[Value]
     return [Value("dict", node=node, place=place, parts=parts)]
 
 
-def mapping(node: ast.Dict, place: Place, resolver: Resolver) -> Value:
+def mapping(node: ast.Dict, place: Place, resolver: Resolving) -> Value:
     """A dictionary as it is written, with the entries of those that are spread in it."""
     parts = [(key, value, place) for key, value in zip(node.keys, node.values)]
     return Value("dict", node=node, place=place, parts=list(_flat(parts, resolver)))
 
 
-def _flat(parts: Iterable[Any], resolver: Resolver) -> Iterator[Any]:
+def _flat(parts: Iterable[Any], resolver: Resolving) -> Iterator[Any]:
     for key, value, place in parts:
         spread = resolver.evaluate(value, place) if key is None else []
         if spread and all(one.kind == "dict" for one in spread):
@@ -174,7 +195,7 @@ def _flat(parts: Iterable[Any], resolver: Resolver) -> Iterator[Any]:
             yield key, value, place
 
 
-_BUILTINS: dict[str, Callable[[ast.Call, Place, Resolver], list[Value]]] = {
+_BUILTINS: dict[str, Callable[[ast.Call, Place, Resolving], list[Value]]] = {
     "dict": _dictionary,
     "getattr": _attribute,
     "type": _type,
