@@ -7,7 +7,7 @@ import functools
 import operator
 
 from envdoctor.probes.source.abstract_values import Call
-from envdoctor.probes.source.bindings import CALLS, Function, below
+from envdoctor.probes.source.bindings import CALLS, PARAMETER, Function, annotation_of, below, classes_in
 
 #: Of the calls of a function no more are looked at.
 MOST_CALLERS = 8
@@ -87,7 +87,7 @@ class Callers:
         return []
 
     def of_parameter(self, node: ast.expr, place: Place) -> list[Value]:
-        """What the attribute of a parameter means for the calls of its function in this file."""
+        """What the attribute of a parameter means for the calls of its function here, if nothing is annotated."""
         if not isinstance(node, ast.Attribute):
             return []
         bases = self._resolver.resolve(node.value, place)
@@ -96,7 +96,7 @@ class Callers:
         given = [
             made
             for base in bases
-            if base.kind == "parameter" and base.scope is not None
+            if base.kind == "parameter" and base.scope is not None and not _is_annotated(base.name, base.scope)
             for call, function in self.of({base.scope})
             for made in self._resolver.argument(base.name, function, call)
             if made.kind in {"made", "ref"}
@@ -143,3 +143,8 @@ def _run_by(function: Scope) -> Iterator[Scope]:
         one = waiting.pop()
         waiting += [child for child in one.children if child.kind in {"class", "comprehension"}]
         yield one
+
+
+def _is_annotated(name: str, function: Scope) -> bool:
+    """Whether an annotation says of which classes a parameter is."""
+    return any(classes_in(annotation_of(one)) for one in function.bindings.get(name, ()) if one.kind == PARAMETER)

@@ -809,6 +809,14 @@ def test_a_condition_that_asks_for_a_class(source, found):
 
 
 @pytest.mark.parametrize(
+    ("parameter", "found"),
+    [("x", True), ("x: a.D", False), ("x: 'a.D | a.E'", False), ("x: a.B", True), ("x: int | None = None", False)],
+)
+def test_an_annotation_says_more_than_what_calls_give(parameter, found):
+    assert bool(calls(f"import a\ndef f({parameter}):\n  x.c()\nf(a.B())", "a.B.c")) is found
+
+
+@pytest.mark.parametrize(
     ("source", "given"),
     [
         ("k = {'old': 1}", True),
