@@ -17,7 +17,12 @@ TWO = {"env": {"LEVEL": "2"}}
         ("Dockerfile", "FROM a\nENV LEVEL 2\n", 2),
         ("compose.yaml", "services:\n  a:\n    environment:\n      LEVEL: 2\n", 4),
         ("docker-compose.yml", "services:\n  a:\n    environment:\n      - LEVEL=2\n", 4),
+        ("docker-compose.prod.yml", "services:\n  a:\n    environment:\n      - LEVEL=2\n", 4),
+        ("compose.override.yaml", "services:\n  a:\n    environment:\n      LEVEL: ${LEVEL:-2}\n", 4),
+        ("compose.yaml", "x: &x\n  LEVEL: 2\nservices:\n  a:\n    environment:\n      <<: *x\n", 2),
+        ("Dockerfile.prod", "FROM a\nARG L=2\nENV LEVEL=${L}\n", 3),
         ("app.service", '[Service]\nEnvironment="LEVEL=2" "A=1"\n', 2),
+        ("app.service", "[Service]\nEnvironment=LEVEL=2\nEnvironment=A=1\n", 3),
     ],
 )
 def test_a_variable_that_a_file_of_the_project_sets_counts(file, text, line):
