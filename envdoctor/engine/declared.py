@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from envdoctor.engine.evaluate import LONGEST_VALUE, answer_of
 from envdoctor.facts import CONFIG, ENV, PROJECT
 from envdoctor.model import Location, Unknown
@@ -23,10 +25,12 @@ PLACES = (
     (".envrc", "{}"),
     ("Dockerfile", "ENV.{}"),
     ("Containerfile", "ENV.{}"),
-    ("*compose.y*ml", "environment.{}"),
-    ("*compose.y*ml", "environment.*"),
+    ("*compose*.y*ml", "environment.{}"),
+    ("*compose*.y*ml", "environment.*"),
     ("*.service", "Service.Environment"),
 )
+#: A variable with what stands for it where it is not set.
+_DEFAULT = re.compile(r"\$\{\w+:?-([^${}]*)\}", re.ASCII)
 
 
 def asked(condition: Condition, snapshot: Snapshot) -> Iterator[tuple[Kind[Any, Any], Any]]:
@@ -50,7 +54,7 @@ def variables(name: str, snapshot: Snapshot) -> Iterator[tuple[str, Setting]]:
             else:
                 pairs = (word.strip("\"'").partition("=") for word in str(entry["value"]).split())
                 values = [value for known, equals, value in pairs if known == name and equals]
-            yield from ((value, entry) for value in values)
+            yield from ((_DEFAULT.sub(r"\1", value), entry) for value in values)
 
 
 def env(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
@@ -77,8 +81,6 @@ def _tested(fact: str, value: str, test: str, wanted: str, place: str | Location
         return None
     shown = wanted
     if test == "matches":
-        import re
-
         match = re.search(wanted, value)
         verdict, shown = match is not None, match[0] or "matches" if match else ""
     else:

@@ -83,7 +83,8 @@ def image(fact: str, value: Mapping[str, Any], words: Words) -> list[list[Any]]:
     name, images = value["lacks"], words.get("images", {})
     brings = images.get("brings", {})
     others = {one for packages in brings.values() for one in packages} | set(images.get("plain", ()))
-    return [[fact, name, {"bare": images.get("bare", ()), "others": sorted(others.difference(brings.get(name, ())))}]]
+    bases = {"bare": images.get("bare", ()), "bases": images.get("bases", {})}
+    return [[fact, name, {**bases, "others": sorted(others.difference(brings.get(name, ())))}]]
 
 
 def table(fact: str, value: Mapping[str, Any], words: Words) -> list[list[Any]]:

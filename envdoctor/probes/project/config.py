@@ -9,7 +9,7 @@ import time
 from envdoctor.file_keys import glob_and_others
 from envdoctor.probes.project import tree
 from envdoctor.probes.project.globs import Glob
-from envdoctor.probes.project.walk import FORMATS, is_configuration, is_dotenv, shown
+from envdoctor.probes.project.walk import FORMATS, dockerfile, is_configuration, is_dotenv, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class ConfigReader:
             for entry in (one for one in entries if _ends(one[0], wanted)):
                 found.append(self._setting(name, entry, edited=left > 0))
                 left -= len(self._project.read(name))
-        return self._project.answer(found, gaps, lambda name: _may_match(pattern, name) and glob.matches(name))
+        return self._project.answer(found, gaps, lambda name: _may_match(pattern, name) and _matches(glob, name))
 
     def _setting(self, name: str, entry: Entry, *, edited: bool) -> Setting:
         dotted, value, line = entry
@@ -70,7 +70,7 @@ class ConfigReader:
             self._names = [name for name in self._project.files() if is_configuration(name)]
         if pattern not in self._globs:
             names = self._project.files() if pattern.endswith(PYTHON) else self._names
-            self._globs[pattern] = [name for name in names if glob.matches(name)]
+            self._globs[pattern] = [name for name in names if _matches(glob, name)]
         return self._globs[pattern]
 
     def _is_replaced(self, name: str, others: Sequence[str]) -> bool:
@@ -116,6 +116,13 @@ def _may_match(pattern: str, name: str) -> bool:
     return is_configuration(name) or (pattern.endswith(PYTHON) and name.endswith(PYTHON))
 
 
+def _matches(glob: Glob, name: str) -> bool:
+    """Whether a glob means a file: one for ``Dockerfile`` means ``Dockerfile.prod`` and the like as well."""
+    folder, _, own = name.rpartition("/")
+    kind = dockerfile(own)
+    return glob.matches(name) or (kind is not None and glob.matches(f"{folder}/{kind}" if folder else kind))
+
+
 def contents(name: str, data: bytes) -> Contents:
     """The entries of a file of some name, and what of it could not be read."""
     return _READERS[format_of(name)](data)
@@ -124,6 +131,8 @@ def contents(name: str, data: bytes) -> Contents:
 def format_of(name: str) -> str:
     """The format of a configuration file, by its name: a word of :data:`_READERS`."""
     own = name.rpartition("/")[2]
+    if dockerfile(own):
+        return "dockerfile"
     known = FORMATS.get(own) or _SUFFIXES.get(own.rpartition(".")[2].lower())
     return known or ("env" if is_dotenv(own) else "ini")
 

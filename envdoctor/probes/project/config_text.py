@@ -36,6 +36,8 @@ _COMMENT = re.compile(r"(?:^|[ \t])#")
 #: What precedes the ``=`` of a line, and a run of spaces in it: the parser's time grows with the square of that.
 _BEFORE = re.compile(r"(\s*)([^=:]*)")
 _WIDE = re.compile(r"[^\S\n]{5,}")
+#: The option of a systemd unit whose values add up, each of them to those before it; an empty one takes them back.
+_REPEATED = "Service.Environment"
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _TOKEN = re.compile(r"[\s,:]*([{}\[\]\"]|[^\s,:{}\[\]\"]+)?")
 _LITERALS = {"true": True, "false": False, "null": None}
@@ -272,11 +274,18 @@ def ini(data: bytes) -> Contents:
         errors = getattr(error, "errors", None)
         problem = f"line {errors[0][0] - 1 if errors else lines.number}: it is not a valid INI file"
     entries: dict[str, Entry] = {}
+    variables: list[str] = []
     for section in parser.sections():
         for option, value in parser.items(section):
             name, _, number = option.partition("\0")
             path = name if section == "\0" else f"{section}.{name}"
-            entries[path] = path, "\n".join(value) if isinstance(value, list) else value, int(number)
+            said = "\n".join(value) if isinstance(value, list) else value
+            entries[path] = path, said, int(number)
+            if path == _REPEATED:
+                variables = variables if said else []
+                variables.append(said or "")
+    if variables:
+        entries[_REPEATED] = _REPEATED, " ".join(variables).strip(), entries[_REPEATED][2]
     return list(entries.values()), problem
 
 

@@ -8,6 +8,7 @@ never opened.
 from __future__ import annotations
 
 import os
+import re
 import stat
 import time
 from collections import deque
@@ -31,14 +32,18 @@ _CONFIGURATION = frozenset(("yaml", "yml", "toml", "json", "ini", "cfg", "env", 
 #: Files of a format of configuration whose names do not say which, and that format.
 FORMATS = {
     ".envrc": "env",
-    "Containerfile": "dockerfile",
-    "Dockerfile": "dockerfile",
     "Pipfile": "toml",
     "Pipfile.lock": "json",
     "pdm.lock": "toml",
     "poetry.lock": "toml",
     "uv.lock": "toml",
 }
+#: What a Dockerfile may be called besides: ``Dockerfile.prod``, ``api.Dockerfile``; others are templates, or of a tool.
+_DOCKERFILE = re.compile(
+    r"(?:(?P<begun>[Dd]ocker|Container)file(?:[.-](?!j2|jinja|te?mpl|tpl|md$|txt$|dockerignore)[\w.-]+)?"
+    r"|[\w.-]+\.(?P<ends>[Dd]ocker|[Cc]ontainer)file)",
+    re.ASCII,
+)
 
 
 class Limits(Record):
@@ -77,9 +82,15 @@ def is_code(name: str) -> bool:
 def is_configuration(name: str) -> bool:
     """Whether a name is one of a file in a format of configuration: so may a hidden file be that has no suffix."""
     own = name.rpartition("/")[2]
-    hidden = own[:1] == "." and own[1:].isalnum()
+    hidden = (own[:1] == "." and own[1:].isalnum()) or dockerfile(own) is not None
     named = own in FORMATS or own.rpartition(".")[2].lower() in _CONFIGURATION or own.endswith("rc")
     return hidden or named or is_dotenv(own)
+
+
+def dockerfile(name: str) -> str | None:
+    """``Dockerfile`` or ``Containerfile``, where a file of that name is one."""
+    found = _DOCKERFILE.fullmatch(name)
+    return f"{(found['begun'] or found['ends']).capitalize()}file" if found and not is_code(name) else None
 
 
 def is_dotenv(name: str) -> bool:

@@ -58,6 +58,29 @@ def test_a_file_beside_which_another_counts_is_left_out():
 
 
 @pytest.mark.parametrize(
+    ("name", "is_one"),
+    [
+        *[
+            (name, True)
+            for name in ("Dockerfile", "Dockerfile.prod", "Dockerfile.gpu.v2", "Dockerfile-dev", "Dockerfile.test")
+        ],
+        *[(name, True) for name in ("dockerfile", "a/api.Dockerfile", "a/prod.dockerfile")],
+        *[
+            (name, False)
+            for name in ("Dockerfile.j2", "Dockerfile.template", "Dockerfile.md", "Dockerfile.dockerignore")
+        ],
+        *[
+            (name, False)
+            for name in ("Dockerfile_a", "Dockerfile.py", "my-dockerfile", "Containerfile", "Containerfile.a")
+        ],
+    ],
+)
+def test_a_glob_for_dockerfiles_means_those_of_other_names(name, is_one):
+    found = lookup({name: "FROM a\n"}, "Dockerfile", "FROM").found
+    assert [one["file"] for one in found] == [name] * is_one
+
+
+@pytest.mark.parametrize(
     ("key", "keys"),
     [
         ("driver_parallel", ["defaults.run.driver_parallel", "small.run.driver_parallel"]),
@@ -93,6 +116,10 @@ def test_hidden_files_of_tools_are_configuration(name):
             (".envrc", "env"),
             ("app.service", "ini"),
             ("a.ipynb", "json"),
+        ],
+        *[
+            (f"b/{name}", "dockerfile")
+            for name in ("dockerfile", "Dockerfile.prod", "Dockerfile-dev", "api.Dockerfile")
         ],
         *[("b/Dockerfile", "dockerfile"), ("logging.conf", "ini"), ("Pipfile", "toml")],
     ],
