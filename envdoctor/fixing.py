@@ -11,7 +11,7 @@ from envdoctor.engine.groups import united
 from envdoctor.engine.markers import VARIABLES
 from envdoctor.engine.versions import key, within
 from envdoctor.facts import MARKER
-from envdoctor.model import SEVERITIES, Action, Remedy
+from envdoctor.model import SEVERITIES, Action, Distribution, Remedy, Report
 from envdoctor.plans import Plan
 from envdoctor.remedies import edits, project_files, shell, steps
 from envdoctor.remedies.commands import installer, manager, system_of
@@ -28,7 +28,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from envdoctor.model import Finding, Ignore, Snapshot
+    from envdoctor.model import Finding, Ignore, Snapshot, UnknownFact
     from envdoctor.plans import Move
     from envdoctor.remedies.project_files import Narrow
     from envdoctor.searching import Candidate, Refused
@@ -70,6 +70,30 @@ def plan(  # noqa: PLR0913 - each is a separate option
         if found is not None and found.cost < best.cost:
             return _recipe(planned(elsewhere, found, snapshot, project), found, version, snapshot), snapshot
     return planned(search, best, snapshot, project), snapshot
+
+
+def broken_by(
+    plan: Plan, snapshot: Snapshot, tell: Callable[[str], None], rules: Sequence[str] = ()
+) -> tuple[list[Finding], list[UnknownFact]]:
+    """The errors about names and modules that a plan would bring, and the releases that could not be looked into.
+
+    What the plan moves, and what is not installed, is read from wheels of the index; nothing is executed.
+    """
+    from envdoctor.linker.fetch import fetched
+
+    bases = load.further(rules)
+    if not any(one.location for one in snapshot.packages.values()):
+        snapshot = fetched(snapshot, tell)[0]
+    moved = {one.package: Distribution(name=one.package, version=one.after) for one in plan.moves if one.after}
+    brought, closed = fetched(snapshot.replace(packages=moved), tell)
+    gone = {one.package for one in plan.moves}
+    kept = {name: one for name, one in snapshot.packages.items() if name not in gone}
+    parts = [
+        doctor.linked(Report(snapshot=one, findings=[]), tell, bases=bases)
+        for one in (snapshot, snapshot.replace(packages={**kept, **brought.packages}))
+    ]
+    before, after = ({(one.rule, one.title): one for one in part.findings if one.severity == "error"} for part in parts)
+    return [one for name, one in after.items() if name not in before], closed
 
 
 def planned(search: PlanSearch, best: Candidate, snapshot: Snapshot, project: str | None) -> Plan:

@@ -14,7 +14,7 @@ from wheel_index import serving, wheel
 from envdoctor import doctor, fixing
 from envdoctor.errors import ProbeError
 from envdoctor.model import Report
-from envdoctor.plans import Plan
+from envdoctor.plans import Move, Plan
 from envdoctor.probes import uv_program
 from envdoctor.renderers import plan as renderer
 
@@ -393,3 +393,34 @@ def test_the_text_shows_the_steps_the_edit_and_what_stays(planned, tmp_path):
     assert "shop-core2" in texts[1]
     assert "-core==2.0  # mine" in texts[1].splitlines()
     assert "+core==1.9  # mine" in texts[1].splitlines()
+
+
+def test_what_a_plan_of_pins_would_break_is_read_from_wheels(index, tmp_path):
+    index.wheels["asker-1.0-py3-none-any.whl"] = wheel(
+        {
+            "asker.py": "from core import version\n",
+            "asker-1.0.dist-info/WHEEL": WHEEL,
+            "asker-1.0.dist-info/RECORD": "asker.py,,\n",
+        },
+        "asker",
+    )
+    index.wheels["core-4.0-py3-none-any.whl"] = wheel(
+        {"core.py": "release = 4\n", "core-4.0.dist-info/WHEEL": WHEEL, "core-4.0.dist-info/RECORD": "core.py,,\n"},
+        "core",
+        "4.0",
+    )
+    index.wheels["core-3.9-py3-none-any.whl"] = wheel(
+        {"core.py": "version = 3\n", "core-3.9.dist-info/WHEEL": WHEEL, "core-3.9.dist-info/RECORD": "core.py,,\n"},
+        "core",
+        "3.9",
+    )
+    (tmp_path / "pins.txt").write_text("core==3.9\nasker==1.0\n")
+    snapshot = doctor.examine("requirements", str(tmp_path / "pins.txt"), python_version="3.11", platform="linux")
+
+    def broken(after):
+        plan = Plan(moves=[Move(package="core", before="3.9", after=after)])
+        found, closed = fixing.broken_by(plan, snapshot, lambda _: None)
+        return [one.title for one in found], [one.fact for one in closed]
+
+    assert broken("4.0") == (["asker 1.0 takes core.version, which core 4.0 does not have"], [])
+    assert broken("9.9") == ([], ["packages.core"])

@@ -1,4 +1,4 @@
-"""``envdoctor fix --try`` and ``--apply``: the plan that a trial does not refuse, and what is said of it."""
+"""``envdoctor fix --link``, ``--try`` and ``--apply``: the plan that none of them refuses, and what is said of it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from envdoctor.talk import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from envdoctor.model import Report, Snapshot
+    from envdoctor.model import Finding, Report, Snapshot, UnknownFact
     from envdoctor.plans import Plan
     from envdoctor.remedies.trial import Outcome
     from envdoctor.searching import Refused
@@ -27,7 +27,8 @@ _SHOWN = 6
 class Wishes(Record):
     """What the user wants to be done, and how to do that with the options given.
 
-    ``plan`` takes the snapshot, ``refused`` and ``tell`` (see :func:`envdoctor.fixing.plan`).
+    ``plan`` takes the snapshot, ``refused`` and ``tell`` (see :func:`envdoctor.fixing.plan`); ``broken`` a plan, the
+    snapshot and ``tell`` (see :func:`envdoctor.fixing.broken_by`); ``None`` where nobody wants to know.
     """
 
     command: Sequence[str]
@@ -37,13 +38,15 @@ class Wishes(Record):
     examine: Callable[[], Snapshot]
     plan: Callable[..., tuple[Plan, Snapshot]]
     check: Callable[[Snapshot], Report]
+    broken: Callable[..., tuple[Sequence[Finding], Sequence[UnknownFact]]] | None = None
 
 
 def planned(wishes: Wishes) -> tuple[Plan, Snapshot, Outcome | None]:
-    """The plan, what was examined, and what a trial of the plan showed; with a trial, a plan that passes it.
+    """The plan, what was examined, and what a trial of the plan showed; a plan that passes what it is put to.
 
     Raises :class:`TargetError` where no plan passes.
     """
+    judged = wishes.attempt or wishes.broken is not None
     examined = wishes.examine()
     refused: list[Plan] = []
     ways: list[frozenset[Refused]] = [frozenset()]
@@ -51,19 +54,25 @@ def planned(wishes: Wishes) -> tuple[Plan, Snapshot, Outcome | None]:
         with talk() as tell:
             plan, snapshot = wishes.plan(examined, refused=apart, tell=tell)
             can_be_tried = plan.moves and not plan.python
-            if not refused and not (wishes.attempt and can_be_tried):
+            if not refused and not (judged and can_be_tried):
                 return plan, snapshot, None
             if not can_be_tried or (refused and not _is_another(plan, refused)):
                 continue
-            outcome = _tried(plan, snapshot, wishes.command, tell)
-        if outcome.refused is None:
+            foreseen, closed = wishes.broken(plan, snapshot, tell) if wishes.broken else ((), ())
+            trial = not foreseen and wishes.attempt
+            outcome = _tried(plan, snapshot, wishes.command, tell) if trial else None
+        for one in closed:
+            say(f"not looked into: {one.fact.partition('.')[2]}: {one.reason}")
+        why = "\n".join(one.title for one in foreseen) or (outcome.refused if outcome else None)
+        if why is None:
             return plan, snapshot, outcome
-        say(f"refused: {' '.join(_pins(plan))}: {outcome.refused}")
+        say(f"refused: {' '.join(_pins(plan))}: {why}")
         refused.append(plan)
         if len(refused) == _TRIALS:
             break
-        ways += [apart | one for one in _blamed(plan, outcome)]
-    raise TargetError("no plan passed its trial; what each of them breaks is said above. Nothing was changed")
+        broken = {name for one in foreseen for name in one.packages} or set(outcome.broken if outcome else ())
+        ways += [apart | one for one in _blamed(plan, broken)]
+    raise TargetError("every plan would break something, which is said above. Nothing was changed")
 
 
 def _pins(plan: Plan) -> list[str]:
@@ -124,15 +133,15 @@ def _few(names: Sequence[str]) -> str:
     return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
-def _blamed(plan: Plan, outcome: Outcome) -> list[frozenset[Refused]]:
-    """What the next plans must not have, the likeliest first: releases whose modules break, else each step in turn.
+def _blamed(plan: Plan, broken: Collection[str]) -> list[frozenset[Refused]]:
+    """What the next plans must not have, the likeliest first: releases of what is broken, else each step in turn.
 
     First what the user has asked for, and the largest steps; at last another release of the first of them.
     """
     moved = [one for one in plan.moves if one.after]
     moved.sort(key=lambda one: (not one.asked, one.step != "major"))
-    broken = {name.replace("_", "-").lower() for name in outcome.broken}
-    theirs = frozenset((one.package, one.after) for one in moved if one.package in broken)
+    names = {name.replace("_", "-").lower() for name in broken}
+    theirs = frozenset((one.package, one.after) for one in moved if one.package in names)
     if theirs:
         return [theirs]
     stays: list[Refused] = [(one.package, None) for one in moved if one.before]

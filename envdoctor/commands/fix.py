@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 
 from envdoctor import doctor, fixing
 from envdoctor.commands.carry_out import Wishes, applied, planned, result_of, shown
@@ -59,6 +60,7 @@ def run(words: Sequence[str]) -> int:
         check=lambda snapshot: doctor.check(
             snapshot, options.rules, candidates=options.candidates, ignore=options.ignoring
         ),
+        broken=partial(fixing.broken_by, rules=options.rules) if options.link else None,
     )  # fmt: skip
     plan, snapshot, outcome = planned(wishes)
     if plan.line and not options.all:
@@ -132,6 +134,11 @@ def _parser() -> Parser:
     add_format(parser, ("text", "json", "html"))
     parser.add_argument("--all", action="store_true", help="end warnings too, not only errors")
     group = parser.add_argument_group("carrying it out")
+    group.add_argument(
+        "--link", action="store_true",
+        help="look into the wheels of what the plan moves for names and modules that others take of them and that are "
+        "not there, as check --link does; a plan that would bring such an error is refused, and another one looked for",
+    )  # fmt: skip
     group.add_argument(
         "--try", action="store_true", dest="attempt",
         help="carry the plan out in a copy of the environment first, and import there all that could be imported; what "

@@ -8,11 +8,11 @@ import hashlib
 import os
 from typing import NamedTuple
 
+from envdoctor.model import Distribution
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from envdoctor.model import Distribution
 
 _NATIVE = (".so", ".pyd")
 #: Which of several files of one name is read: a package hides a module, and source shows more than a binary.
@@ -157,6 +157,8 @@ class Layout:
 
     def on_disk(self, name: str) -> bool:
         """Whether files that no distribution lists provide a module."""
+        if name in self._replaced:
+            return False
         inner = name.replace(".", os.sep)
         for place in self.locations:
             path = os.path.join(place, inner)
@@ -166,6 +168,18 @@ class Layout:
             if any(entry.startswith(stem + ".") and entry.endswith(_NATIVE) for entry in _entries(folder)):
                 return True
         return False
+
+    @functools.cached_property
+    def _replaced(self) -> set[str]:
+        """The modules of distributions that lie where others do and are none of these: of what a plan replaces."""
+        known, found = set(self.metadata.values()), set()
+        for place in self.locations:
+            for path in (os.path.join(place, one) for one in _entries(place) if one.endswith(".dist-info")):
+                listed = (
+                    None if path in known else _files(Distribution(name="", version=None, path=path, location=place))
+                )
+                found |= {module[0] for file in (listed or ((), ""))[0] if (module := _module(file))}
+        return found
 
     def links(self) -> Iterator[str]:
         """Path files, which may add directories or loaders that are not known."""

@@ -112,6 +112,37 @@ def test_the_next_plan_leaves_alone_what_the_refused_one_moved(patient, tmp_path
     assert [one["package"] for one in json.loads(done.stdout)["plan"]["moves"] if one["before"]] == [other]
 
 
+def test_a_plan_that_takes_a_name_from_others_is_refused_before_anything_is_built(patient, tmp_path):
+    both = {"id": "both-old", "when": {"packages": {"left": "<2", "right": "<2"}}}
+    both["remedies"] = [{"upgrade": "left>=2"}, {"upgrade": "right>=2"}]
+    (tmp_path / "rules" / "left-too-old.yaml").unlink()
+    (tmp_path / "rules" / "both-old.yaml").write_text(json.dumps({**RULE, **both}))
+    plan = json.loads(patient.fix("--link", "-f", "json").stdout)["plan"]
+    (first,) = {"left", "right"} & {one["package"] for one in plan["moves"]}
+    taken = {"left": "import left.old\n", "right": "from right import left\n"}[first]
+    small.wheel(patient.wheels, "asker", "1.0", {"asker/__init__.py": taken}, f"Requires-Dist: {first}")
+    patient.install("asker==1.0")
+    before = patient.files()
+
+    done = patient.fix("--link", "-f", "json")
+
+    (other,) = {"left", "right"} - {first}
+    assert f"{first}==2.0: asker 1.0" in done.stderr
+    assert [one["package"] for one in json.loads(done.stdout)["plan"]["moves"] if one["before"]] == [other]
+    assert patient.files() == before
+
+
+def test_where_every_plan_takes_a_name_from_others_none_is_left(patient):
+    small.wheel(patient.wheels, "asker", "1.0", {"asker/__init__.py": "import left.old\n"}, "Requires-Dist: left")
+    patient.install("asker==1.0")
+
+    done = patient.fix("--link")
+
+    assert done.returncode == 3
+    assert "every plan would break something" in done.stderr
+    assert "left==2.0" in patient.fix().stdout
+
+
 def test_check_ends_with_the_line_of_a_plan_while_all_is_as_it_was_planned_for(patient):
     patient.fix("--try", "--", "python", "-c", "import importlib.util as u; assert not u.find_spec('left.new')")
     assert "plan " not in patient.check(), "a plan that its trial refuses is none"
