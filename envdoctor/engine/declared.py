@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from envdoctor.engine.evaluate import LONGEST_VALUE, answer_of
 from envdoctor.facts import CONFIG, ENV, PROJECT
 from envdoctor.model import Location, Unknown
@@ -30,7 +28,7 @@ PLACES = (
     ("*.service", "Service.Environment"),
 )
 #: A variable with what stands for it where it is not set.
-_DEFAULT = re.compile(r"\$\{\w+:?-([^${}]*)\}", re.ASCII)
+_DEFAULT = r"(?a)\$\{\w+:?-([^${}]*)\}"
 
 
 def asked(condition: Condition, snapshot: Snapshot) -> Iterator[tuple[Kind[Any, Any], Any]]:
@@ -54,7 +52,16 @@ def variables(name: str, snapshot: Snapshot) -> Iterator[tuple[str, Setting]]:
             else:
                 pairs = (word.strip("\"'").partition("=") for word in str(entry["value"]).split())
                 values = [value for known, equals, value in pairs if known == name and equals]
-            yield from ((_DEFAULT.sub(r"\1", value), entry) for value in values)
+            yield from ((_with_default(value), entry) for value in values)
+
+
+def _with_default(value: str) -> str:
+    """A value with what stands for variables in it that have a default."""
+    if "${" not in value:
+        return value
+    import re
+
+    return re.sub(_DEFAULT, r"\1", value)
 
 
 def env(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
@@ -81,6 +88,8 @@ def _tested(fact: str, value: str, test: str, wanted: str, place: str | Location
         return None
     shown = wanted
     if test == "matches":
+        import re
+
         match = re.search(wanted, value)
         verdict, shown = match is not None, match[0] or "matches" if match else ""
     else:
