@@ -245,6 +245,12 @@ def compile_rules(
     return made
 
 
+def _pythons(proof: Mapping[str, Any]) -> dict[str, str]:
+    """The Pythons of requirements of remedies that cannot be installed on others, or were seen not to cure there."""
+    places = [proof.get(key, {}) for key in ("installable", "cures")]
+    return {text: ",".join(one[text] for one in places if text in one) for one in places for text in one}
+
+
 def _with_status(rule: Rule, words: Mapping[str, Any], found: Mapping[str, Any] | None, *, own: bool) -> dict[str, Any]:
     """A compiled rule with its status, its proof, and the severity that these allow."""
     proof = record.status(rule, words, found)
@@ -255,8 +261,8 @@ def _with_status(rule: Rule, words: Mapping[str, Any], found: Mapping[str, Any] 
         made["stated"] = rule.severity
     if found is not None and "date" in found:
         made["date"] = found["date"]
-    if found and found.get("installable"):
-        made["installable"] = found["installable"]
+    if places := _pythons(found or {}):
+        made["installable"] = places
     if rule.replaced_by:
         made["replaced_by"] = rule.replaced_by
     return {**made, "match": {"when": list(NEVER)}} if proof == record.DISPROVED else made

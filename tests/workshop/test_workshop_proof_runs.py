@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 
+import interpreters
 import pytest
 from workshop.laboratory import PYTHON, laboratory, wheel
 
@@ -118,6 +119,27 @@ def test_a_proof_records_on_which_pythons_a_remedy_can_be_installed(lab):
     lab("verify")
 
     assert json.loads(lab.proof.read_text())["installable"] == {"lib>=2.1": ">=3.8"}
+
+
+@pytest.mark.parametrize(("below", "cures"), [(True, {"lib>=2.1": "<3.12"}), (False, None)])
+def test_a_proof_records_on_which_pythons_a_remedy_was_seen_not_to_cure(lab, below, cures):
+    """The first remedy fails on 3.12 and later for another reason; without another one that cures it stays."""
+    wheel(lab.directory / "links", "lib", "2.1", "import sys\ndef name(): assert sys.version_info < (3, 12)")
+    another = ", downgrade: lib<2" if below else ""
+    text = (
+        lab.rule.read_text().replace(f'"{PYTHON}"', '"3.9"').replace("upgrade: lib>=2.1", f"upgrade: lib>=2.1{another}")
+    )
+    lab.rule.write_text(text)
+    found = [interpreters.need(one) for one in ("3.9", "3.11", "3.12", "3.13")]
+
+    done = lab("verify", "--jobs", "1", ENVDOCTOR_PYTHONS=os.pathsep.join(found))
+
+    proof = json.loads(lab.proof.read_text())
+    assert done.stdout.startswith("proven ")
+    assert proof.get("cures") == cures
+    tried = [one["trial"] for one in proof["trials"] if one["kind"] == "remedy" and "on Python" in one["trial"]]
+    where = dict.fromkeys(name.split(", ")[1] for name in tried if "lib>=2.1" in name)
+    assert list(where) == ["on Python 3.13", "on Python 3.12", "on Python 3.11"]
 
 
 def test_on_a_terminal_a_bar_says_what_runs_and_what_failed(lab):

@@ -19,9 +19,9 @@ from envdoctor.model import Record
 from envdoctor.rulebase.compile import compile_rule
 from envdoctor.rulebase.when_tree import leaves
 from envdoctor.workshop.cells import matched
-from envdoctor.workshop.proof import severity, trials
+from envdoctor.workshop.proof import far_cures, severity, trials
 from envdoctor.workshop.proof.ends import PYTHON, End, name_of, search, version_of
-from envdoctor.workshop.proof.judge import AGREES, CONTRADICTS, OTHERWISE, UNPROVEN
+from envdoctor.workshop.proof.judge import CONTRADICTS, OTHERWISE, UNPROVEN
 from envdoctor.workshop.proof.trials import StatedTrial
 
 TYPE_CHECKING = False
@@ -225,33 +225,28 @@ class Survey:
         """The trials that are to be run for the measurement as far as the verdicts so far tell."""
         found: dict[str, Trial] = {}
         for end in self.ends:
-            for version in search(end, self._seen(end, verdicts))[1]:
-                for one in self._tried(end, version, verdicts):
-                    found.setdefault(one.name, self._attempted(end, one))
+            for version in search(end, self.seen(end, verdicts))[1]:
+                for one in self.tried(end, version, verdicts):
+                    found.setdefault(one.name, self.attempted(end, one))
             for version in self._branches(end):
                 found.setdefault(name_of(end, version), self.moved(end, version))
-        for trial in (*self._cures(verdicts), *severity.plan(self.rule, self.bad, self.compiled, self.vocabulary)):
+        for trial in (
+            *far_cures.plan(self, verdicts),
+            *severity.plan(self.rule, self.bad, self.compiled, self.vocabulary),
+        ):
             found.setdefault(trial.name, trial)
         return list(found.values())
 
-    def _cures(self, verdicts: Verdicts) -> Iterator[Trial]:
-        """The trials of remedies at the far ends that are shown."""
-        for end in (one for one in self.ends if one.kind == "bad"):
-            shown, asked = search(end, self._seen(end, verdicts))
-            settled = all(self._seen(end, verdicts)(one) for one in asked)
-            if settled and shown is not None and shown != end.anchor:
-                yield from self._cured(end, shown, verdicts)
-
-    def _seen(self, end: End, verdicts: Verdicts) -> Callable[[str], str | None]:
+    def seen(self, end: End, verdicts: Verdicts) -> Callable[[str], str | None]:
         """What is known of each version at an end, by the last attempt that shows anything."""
 
         def seen(version: str) -> str | None:
-            shown = [verdicts(one.name) for one in self._tried(end, version, verdicts)]
+            shown = [verdicts(one.name) for one in self.tried(end, version, verdicts)]
             return next((one for one in reversed(shown) if one != UNPROVEN), UNPROVEN)
 
         return seen
 
-    def _tried(self, end: End, version: str, verdicts: Verdicts) -> list[Attempt]:
+    def tried(self, end: End, version: str, verdicts: Verdicts) -> list[Attempt]:
         """What shows what a version does: of an old release that fails in another way, one attempt after the other."""
         first = Attempt(name=name_of(end, version), cell=with_axis(end.base.cell, end.axis, version))
         found = [first]
@@ -271,10 +266,11 @@ class Survey:
             if end.kind == "good" or self.holds(there, end.base.trial.consumer):
                 last = Attempt(name=f"{first.name}, on Python {python}", cell=there)
                 yield last
-        for day in self.seasons(self._attempted(end, last)):
+        for day in self.seasons(self.attempted(end, last)):
             yield last.replace(name=f"{last.name}, until {day}", until=day)
 
-    def _attempted(self, end: End, attempt: Attempt) -> Trial:
+    def attempted(self, end: End, attempt: Attempt) -> Trial:
+        """The trial of an attempt at an end."""
         trial = self.placed(end.base, end.kind, attempt.cell, attempt.name, [end.axis])
         return trial.replace(place=trial.place.replace(until=attempt.until)) if attempt.until else trial
 
@@ -292,7 +288,7 @@ class Survey:
         """The oldest Python on which a bad cell was seen to fail, where that is known by now."""
         for end in self.ends:
             if (end.axis, end.side, end.kind) == (PYTHON, "lower", "bad"):
-                shown, asked = search(end, self._seen(end, verdicts))
+                shown, asked = search(end, self.seen(end, verdicts))
                 return shown if all(verdicts(name_of(end, one)) for one in asked) else None
         return None
 
@@ -314,14 +310,6 @@ class Survey:
     def _has_wheel(self, name: str, version: str) -> bool:
         return any(one.wheel for one in self.index(name) or () if Version(one.version) == Version(version))
 
-    def _cured(self, end: End, version: str, verdicts: Verdicts) -> Iterator[Trial]:
-        """The first remedy from a far end."""
-        tried = self._tried(end, version, verdicts)
-        shown = next((one for one in tried if verdicts(one.name) == AGREES), tried[0])
-        bad = self._attempted(end, shown)
-        cures = trials.remedied(self.rule, self.compiled, self.vocabulary, shown.cell, bad, self.pythons)
-        yield from [one for _, one in zip(range(1), cures)]
-
     def _branches(self, end: End) -> Iterator[str]:
         """The last releases of older branches that came after the first good one: they may have what mends it."""
         if end.kind != "bad" or end.side != "upper" or end.beyond is None or end.axis == PYTHON:
@@ -342,7 +330,7 @@ class Survey:
         """Each end as a proof tells it: what was wanted there, and the nearest version that shows it."""
         found = []
         for end in self.ends:
-            seen = self._seen(end, verdicts)
+            seen = self.seen(end, verdicts)
             shown, todo = search(end, seen)
             wanted = [*end.order, *([end.anchor] if end.anchor else [])][0]
             wrong = [one for one in todo if seen(one) == CONTRADICTS]

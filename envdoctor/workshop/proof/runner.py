@@ -19,7 +19,7 @@ from envdoctor.rulebase import status as statuses
 from envdoctor.rulebase.compile import compile_rule
 from envdoctor.rulebase.sources import proof_of
 from envdoctor.workshop import every_release, installable
-from envdoctor.workshop.proof import build, gaps, locks, measure, processes, pythons, trials
+from envdoctor.workshop.proof import build, far_cures, gaps, locks, measure, processes, pythons, trials
 from envdoctor.workshop.proof.judge import CONTRADICTS, OTHERWISE, UNPROVEN, judge, through
 
 TYPE_CHECKING = False
@@ -238,7 +238,8 @@ class Run:
         survey = self.surveys[name]
         edges = survey.edges(lambda one: self._verdict(name, one))
         left = list(gaps.missing(survey, edges, rows, self.plans[name]))
-        return {"meaning": record.MEANING, "edges": edges, "missing": left}
+        cures = far_cures.not_everywhere(survey, lambda one: self._verdict(name, one))
+        return {"meaning": record.MEANING, "edges": edges, "missing": left, **({"cures": cures} if cures else {})}
 
 
 def _restricted(planned: Sequence[Trial], versions: Sequence[str]) -> list[Trial]:
