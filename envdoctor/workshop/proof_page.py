@@ -35,9 +35,9 @@ _HEAD = """\
 Made by `python -m envdoctor.workshop.proof_page --write docs/proof.md`, which counts what the proof files contain; do
 not edit. A proof says which meaning of *proven* it satisfies. Under the first, a bad and a good cell agreed. Under the
 second `rules verify` measures besides: the neighbours on both sides of every range, of the rule and of each consumer;
-what is open at its outermost release; the oldest and the newest Python; remedies from each far end, up to the first that cures; and what a
-plain import shows, a command, or the first use of a package that is there for one call (`first_use` in
-`rules/vocabulary.yaml`). A rule whose proof is of the first meaning keeps the status that it had, until its next. From
+what is open at its outermost release; the oldest and the newest Python; remedies from each far end, up to the first
+that cures; and what a plain import shows, a command, or the first use of a package that is there for one call
+(`first_use` in `rules/vocabulary.yaml`). A rule whose proof is of the first meaning keeps the status that it had, until its next. From
 24 November 2026 on a range also has to begin where releases fail as the rule says; older proofs show where it does
 not."""
 
