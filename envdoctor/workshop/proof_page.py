@@ -37,9 +37,9 @@ not edit. A proof says which meaning of *proven* it satisfies. Under the first, 
 second `rules verify` measures besides: the neighbours on both sides of every range, of the rule and of each consumer;
 what is open at its outermost release; the oldest and the newest Python; remedies from each far end, up to the first
 that cures; and what a plain import shows, a command, or the first use of a package that is there for one call
-(`first_use` in `rules/vocabulary.yaml`). A rule whose proof is of the first meaning keeps the status that it had, until its next. From
-24 November 2026 on a range also has to begin where releases fail as the rule says; older proofs show where it does
-not."""
+(`first_use` in `rules/vocabulary.yaml`). A rule whose proof is of the first meaning keeps the status that it had, until
+its next. From 24 November 2026 on a range also has to begin where releases fail as the rule says; older proofs show
+where it does not."""
 
 
 def page(directory: str, samples: Sequence[Mapping[str, Any]] = ()) -> str:
