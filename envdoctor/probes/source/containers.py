@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
         scope_of: dict[int, Scope]
         selves: dict[int, Value]
+        each: dict[int, ast.expr]
 
         def evaluate(self, node: ast.expr, place: Place) -> list[Value]:
             """The values that an expression may resolve to."""
@@ -56,6 +57,22 @@ def elements(found: Iterable[Value], resolver: Resolving, *, parts: bool = False
         elif one.kind != "items":
             answer += [part_of(one)] if parts else _given_by(one, resolver)
     return answer
+
+
+def collected(node: ast.expr, place: Place, resolver: Resolving) -> list[Value]:
+    """The values that hold the elements of what an expression gives, and no view of them."""
+    if id(node) not in resolver.each:  # always the same, since values are known by their expressions
+        resolver.each[id(node)] = ast.copy_location(ast.Call(ast.Name("next", ast.Load()), [node], []), node)
+    given = Value("items", node=node, place=place, parts=[(resolver.each[id(node)], place)])
+    return [
+        one if one.kind == "items" else given if one.kind == "passing" or _is_view(one) else UNKNOWN
+        for one in resolver.evaluate(node, place)
+    ]
+
+
+def _is_view(one: Value) -> bool:
+    """Whether a value is a view of a dictionary."""
+    return one.kind == "made" and one.name.startswith("builtins.dict.")
 
 
 def _given_by(one: Value, resolver: Resolving) -> list[Value]:

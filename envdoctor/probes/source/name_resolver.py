@@ -38,7 +38,16 @@ from envdoctor.probes.source.bindings import (
     reaching,
     within,
 )
-from envdoctor.probes.source.containers import OF_DICT, VIEWS, elements, entries, imported, mapping, of_builtin
+from envdoctor.probes.source.containers import (
+    OF_DICT,
+    VIEWS,
+    collected,
+    elements,
+    entries,
+    imported,
+    mapping,
+    of_builtin,
+)
 from envdoctor.probes.source.guards import spared_by
 from envdoctor.probes.source.inheritance import attributes, inherited
 from envdoctor.probes.source.literals import formatted, repeated
@@ -58,11 +67,6 @@ _BUILTINS = frozenset(dir(builtins))
 _SAME_ELEMENTS = {"builtins.list", "builtins.tuple", "builtins.set", "builtins.sorted", "builtins.reversed"}
 
 
-def _is_view(one: Value) -> bool:
-    """Whether a value is a view of a dictionary."""
-    return one.kind == "made" and one.name.startswith("builtins.dict.")
-
-
 def _is_object(one: Value) -> bool:
     """Whether a value of elsewhere is an object: something that was made, or an attribute that is called like one."""
     return one.kind in {"made", "member"} or (one.kind == "ref" and "." in one.name and not names_class(one.name))
@@ -77,6 +81,7 @@ class Resolver:
         self.known: dict[int, list[Value]] = {}
         self.asked: dict[int, int] = {}
         self.selves: dict[int, Value] = {}
+        self.each: dict[int, ast.expr] = {}
         self.lowest = 0
         self.steps = 0
 
@@ -237,15 +242,12 @@ class Resolver:
         if first is None:
             return [Value("items", node=node, place=place, parts=[])]
         found = self._elements_of(first, place)
-        return [
-            Value("items", node=node, place=place, parts=one.parts) if one.kind == "items" else one for one in found
-        ]
+        return [one if one is UNKNOWN else Value("items", node=node, place=place, parts=one.parts) for one in found]
 
     def _elements_of(self, node: ast.expr, place: Place) -> list[Value]:
         if isinstance(node, ast.GeneratorExp):
             return self._comprehension(node, place)
-        found = self.evaluate(node, place)
-        return [one if one.kind in {"items", "passing"} or _is_view(one) else UNKNOWN for one in found]
+        return collected(node, place, self)
 
     def _await(self, node: ast.Await, place: Place) -> list[Value]:
         call = node.value

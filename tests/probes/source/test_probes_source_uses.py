@@ -784,6 +784,28 @@ def test_what_is_in_a_list_or_dictionary(source, found):
 
 
 @pytest.mark.parametrize(
+    "source",
+    [
+        "list(x)",
+        "[*x]",
+        "tuple(x)",
+        "sorted(x)",
+        "list(sorted(x))",
+        "set(x)",
+        "[y for y in x]",
+        "list(reversed(list(x)))",
+    ],
+)
+@pytest.mark.parametrize("view", ["d.values()", "d.items()", "zip(d, d)"])
+def test_what_is_made_of_a_view_holds_its_elements_and_not_the_view(view, source):
+    (use,) = calls(f"import a\nd = {{'k': 1}}\nx = {view}\na.b({source})", "a.b")
+    (own,) = calls("import a\nd = {'k': 1}\na.b(d.values())", "a.b")
+
+    assert [one["name"] for one in use["arguments"][0]["carries"] if one["name"].startswith("builtins.")] == []
+    assert [one["name"] for one in own["arguments"][0]["carries"]] == ["builtins.dict.values"]
+
+
+@pytest.mark.parametrize(
     ("source", "found"),
     [
         ("if isinstance(x, a.B): x.c()", True),
