@@ -38,13 +38,13 @@ def having_lost(rules: Rules, error_text: Any) -> Iterator[SymptomMatch]:
     weights = symptoms.weights_of(error_text.failures)
     words = set(re.findall(r"\w+", error_text.text[:MOST_TEXT])) if said else set()
     for texts, compiled in rules if said else ():
-        if failed_in(error_text, compiled):
-            continue
         leaves = list(_leaves(compiled["when"]))
         names = [name for leaf in leaves if leaf[1] != "call" for name in leaf[2]] if _is_about_names(texts) else []
         calls = [leaf for leaf in leaves if leaf[1] == "call"] if _is_about_arguments(texts) else []
+        if not (names or calls) or failed_in(error_text, compiled):
+            continue
         loose = _LOOSE if any(name.partition(".")[0] in words for leaf in leaves for name in leaf[2]) else 0.0
-        for clue in said if names or calls else ():
+        for clue in said:
             if share := _MATCHED[clue.family](clue, names, calls, loose):
                 score = symptoms.worth(clue.said) * share * weights.get(id(clue.failure), symptoms.OF_A_LINE)
                 matched = (f'message "{symptoms.short(clue.said)}"',)
