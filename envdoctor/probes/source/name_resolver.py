@@ -38,7 +38,7 @@ from envdoctor.probes.source.bindings import (
 )
 from envdoctor.probes.source.guards import spared_by
 from envdoctor.probes.source.inheritance import attributes, inherited
-from envdoctor.probes.source.literals import form
+from envdoctor.probes.source.literals import begin_of_format, form
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -167,10 +167,9 @@ class Resolver:
         return found or (inherited(self.evaluate, owner, attr) if owner else []) or [UNKNOWN]
 
     def _call(self, node: ast.Call, place: Place) -> list[Value]:
-        found: list[Value] = []
-        for callee in self.evaluate(node.func, place):
-            found += self.called(callee, node, place)
-        return found or [UNKNOWN]
+        if (begins := begin_of_format(node)) is not None:
+            return [Value("text", node=node, place=place, parts=begins)]
+        return [one for made in self.evaluate(node.func, place) for one in self.called(made, node, place)] or [UNKNOWN]
 
     def called(self, callee: Value, node: ast.Call, place: Place) -> list[Value]:
         """The values that a call of a value may return."""
