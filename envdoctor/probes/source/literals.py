@@ -31,9 +31,9 @@ _OF_SETS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
 _MAKERS = {"list": "list", "sorted": "list", "tuple": "tuple", "set": "set", "frozenset": "set", "dict": "dictionary"}
 
 
-def forms(node: ast.AST | None, found: Iterable[Value]) -> set[str]:
+def forms(node: ast.AST | None, found: Sequence[Value]) -> set[str]:
     """The words for what is written: ``text``, ``list``, ``tuple``, ``set`` or ``dictionary``; none for the rest."""
-    written = {form(one.node) for one in found if one.kind in {"items", "dict"}}
+    written = {form(one.node) for one in found if one.kind in {"items", "dict", "text"}}
     texts = {"text" for one in found if one.kind == "constant" and isinstance(one.parts, str)}
     return (written | texts | {form(node)}) - {""}
 
@@ -42,9 +42,26 @@ def form(node: ast.AST | None) -> str:
     """The word for what is written, by itself; empty for none."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, _OF_SETS):
         return "set" if "set" in {form(node.left), form(node.right)} else ""
+    if is_filled(node):
+        return "text"
     if isinstance(node, ast.Call):
         return _MAKERS.get(getattr(node.func, "id", ""), "")
     return _FORMS.get(type(node), "")
+
+
+def is_filled(node: ast.AST | None) -> bool:
+    """Whether it is a text into which values are put: ``"a/{}".format(b)``, ``"a/%s" % b``."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+        return isinstance(node.left, ast.Constant) and isinstance(node.left.value, str)
+    return begin_of_format(node) is not None
+
+
+def begin_of_format(node: ast.AST | None) -> str | None:
+    """The plain text with which ``"a/{}".format(b)`` begins; nothing for what is no such call."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "format":
+        return None
+    whole = node.func.value.value if isinstance(node.func.value, ast.Constant) else None
+    return whole.partition("{")[0] if isinstance(whole, str) else None
 
 
 def constant(found: Sequence[Value]) -> dict[str, Any]:
@@ -62,7 +79,7 @@ def constants(found: Sequence[Value], flat: Iterable[Value]) -> list[Any]:
 
 def beginnings(found: Iterable[Value]) -> list[str]:
     """The plain text with which a value begins, of which the rest is put together when the program runs."""
-    return [one.parts for one in found if one.kind == "text" and _plain(one.parts)][:_MOST]
+    return [one.parts for one in found if one.kind == "text" and one.parts and _plain(one.parts)][:_MOST]
 
 
 def _plain(value: object) -> bool:

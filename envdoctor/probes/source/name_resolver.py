@@ -50,7 +50,7 @@ from envdoctor.probes.source.containers import (
 )
 from envdoctor.probes.source.guards import spared_by
 from envdoctor.probes.source.inheritance import attributes, inherited
-from envdoctor.probes.source.literals import formatted, repeated
+from envdoctor.probes.source.literals import begin_of_format, formatted, repeated
 from envdoctor.probes.source.narrowing import of_class
 
 TYPE_CHECKING = False
@@ -191,10 +191,9 @@ class Resolver:
         return found or (inherited(self.evaluate, owner, attr) if owner else []) or [UNKNOWN]
 
     def _call(self, node: ast.Call, place: Place) -> list[Value]:
-        found: list[Value] = []
-        for callee in self.evaluate(node.func, place):
-            found += self.called(callee, node, place)
-        return found or [UNKNOWN]
+        if (begins := begin_of_format(node)) is not None:
+            return [Value("text", node=node, place=place, parts=begins)]
+        return [one for made in self.evaluate(node.func, place) for one in self.called(made, node, place)] or [UNKNOWN]
 
     def called(self, callee: Value, node: ast.Call, place: Place) -> list[Value]:
         """The values that a call of a value may return."""

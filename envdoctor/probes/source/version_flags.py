@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 #: What a name or attribute is called that answers which version there is, or whether something is.
 ASKING = {"__version__", "version_info", "Version", "parse_version", "LooseVersion", "hasattr", "find_spec"}
 ASKING.update({"__version_info__", "StrictVersion", "NumpyVersion", "signature", "getfullargspec"})
-ASKING.update({"TYPE_CHECKING", "PY2", "PY3", "short_version", "full_version"})
+ASKING.update({"TYPE_CHECKING", "PY2", "PY3", "short_version", "full_version", "version_tuple"})
 #: Functions and methods that give what they are given in another form.
 _FORMS = {"int", "float", "str", "tuple", "list", "map", "bool", "parse", "split", "startswith", "match", "join"}
 _METADATA = {"importlib.metadata", "importlib_metadata"}

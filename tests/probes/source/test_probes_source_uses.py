@@ -369,6 +369,7 @@ VERSION = "import a\nfrom packaging.version import Version as V, parse\nfrom imp
         "import sys\nif a.__version__ >= '2':\n  sys.exit('too new')\na.b()",
         "assert parse(a.__version__) < parse('2'), 'too new'\na.b()",
         "if a.__version_info__[:2] < (2, 0):\n  a.b()",
+        "if a.version_tuple[0] < 2:\n  a.b()",
         "major, minor = map(int, a.__version__.split('.')[:2])\nif (major, minor) < (2, 0):\n  a.b()",
         "def is_new():\n  return int(a.__version__.split('.')[0]) >= 2\na.c() if is_new() else a.b()",
         "if v('a') < '2':\n  a.b()",
