@@ -102,17 +102,19 @@ def every(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
 
 
 def some(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
-    """One of some conditions; of those about source, every one that holds is evidence."""
+    """One of some conditions; of those about source, each is evidence; of those about files each finding counts."""
     verdict: Verdict = False
     for part in condition[1:]:
         own = Trace()
         one = _OPERATORS[part[0]](part, snapshot, own)
-        if verdict:
+        if one and own.cases and trace.cases:
+            trace.add_cases(own)
+        elif verdict:
             trace.seen += [seen for seen in own.seen if one and seen not in trace.seen]
         elif one:
             trace.add(own)
             verdict = True
-            if not any(fact.startswith(SOURCE.name + ".") for fact, _, _ in own.seen):
+            if not own.cases and not any(fact.startswith(SOURCE.name + ".") for fact, _, _ in own.seen):
                 return True
         elif one is None:
             trace.unknown += own.unknown

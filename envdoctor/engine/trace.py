@@ -45,6 +45,12 @@ class Trace:
         self.entries.update(other.entries)
         self.say(**other.names)
 
+    def add_cases(self, other: Trace) -> None:
+        """Add the findings of another condition about other places than those that there is one for already."""
+        known = {seen[-1][2] for seen, _ in self.cases if seen}
+        more = [one for one in other.seen if one not in self.seen]
+        self.cases += [([*more, *seen], names) for seen, names in other.cases if seen and seen[-1][2] not in known]
+
     def saw(self, fact: str, value: object, source: str) -> None:
         """Note a fact that made a condition true."""
         self.seen.append((fact, value, source))

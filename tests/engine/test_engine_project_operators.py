@@ -602,6 +602,13 @@ def test_the_names_that_an_artefact_gives_to_texts(writer, said):
     ]
 
 
+def test_files_that_only_a_later_alternative_finds_are_findings_too():
+    when = compile_condition({"any": [{"artifact": {"names": "c.*"}}, {"artifact": {"names": ["c.*", "e.*"]}}]}, {})
+    files = [{**ARTIFACT, "file": "a.pkl"}, {**ARTIFACT, "file": "b.pkl", "names": ["e.f"]}]
+    found = matches({"when": when}, asked(when, snapshot({"artifact": files})))
+    assert [(one.names["file"], one.names["name"]) for one in found] == [("a.pkl", "c.d"), ("b.pkl", "e.f")]
+
+
 def test_nobody_is_told_of_a_project_that_was_not_named():
     for asked_for, missed in ((True, [("source", "no project")]), (False, [])):
         here = Snapshot(

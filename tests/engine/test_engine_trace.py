@@ -26,6 +26,21 @@ def test_what_another_evaluation_saw_comes_after_what_was_seen():
     assert (second.seen, second.names) == ([("b", 2, "there")], {"file": "second", "call": "f()"})
 
 
+def test_findings_of_another_condition_count_where_there_is_none_for_the_place():
+    first, second = Trace(), Trace()
+    first.saw("a", 1, "here")
+    first.split([("c", 1, "x")], {"n": "1"})
+    second.saw("a", 1, "here")
+    second.saw("b", 2, "there")
+    second.split([("d", 1, "x")], {"n": "2"})
+    second.split([("d", 1, "y")], {"n": "3"})
+
+    first.add_cases(second)
+
+    assert first.seen == [("a", 1, "here")]
+    assert first.cases == [([("c", 1, "x")], {"n": "1"}), ([("b", 2, "there"), ("d", 1, "y")], {"n": "3"})]
+
+
 def test_evidence_is_text_with_its_fact_and_source():
     trace = Trace()
     trace.saw("a", 1, "here")
