@@ -10,10 +10,29 @@ from envdoctor.workshop.proof.judge import AGREES, CONTRADICTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any, Protocol
 
-    from envdoctor.workshop.proof.measure import Survey
+    from envdoctor.rulebase.rule import Rule
     from envdoctor.workshop.proof.trials import Trial
+
+    class Survey(Protocol):
+        """What is measured of a rule, at its ends."""
+
+        rule: Rule
+        compiled: dict[str, Any]
+        vocabulary: Mapping[str, Any]
+        pythons: list[str]
+        ends: list[End]
+
+        def seen(self, end: End, verdicts: Verdicts) -> Callable[[str], str | None]:
+            """What is known of each version at an end."""
+
+        def tried(self, end: End, version: str, verdicts: Verdicts) -> Sequence[Any]:
+            """The attempts to show what a version does, each with its ``name`` and its ``cell``."""
+
+        def attempted(self, end: End, attempt: Any) -> Trial:
+            """The trial of an attempt at an end."""
 
     #: The verdict on a trial by its name, ``OTHERWISE`` where it fails in another way; ``None`` where it was not run.
     Verdicts = Callable[[str], "str | None"]
