@@ -83,7 +83,8 @@ ENVIRONMENTS = {
     "no project of uv, though near one": ("other", MISSING, "uv", {"uv.lock": "version = 1\n"}, "--python {prefix}/bin/python 'left>=3.0'"),
     "a member of a family": (
         "env", {"tensorflow-cpu": ("2.19.0", ""), "protobuf": ("6.30.0", ""), "tf-keras": ("2.19.0", "")}, "pip", {},
-        "-m pip install 'tensorflow-cpu>=2.20' 'tf-keras>=2.20'",
+        # nothing of it is for Python 3.14
+        "-m pip install 'tensorflow-cpu>=2.20' 'tf-keras>=2.20'" if sys.version_info < (3, 14) else "-m pip install 'protobuf<6'",
     ),
     "hostile names": (
         "env", requires("-r http://example.org/evil\nRequires-Dist: $(touch evil)\nRequires-Dist: left (>=1)"), "pip", {},
