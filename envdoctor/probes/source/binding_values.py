@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from envdoctor.probes.source.abstract_values import UNKNOWN, Value, names_class
+from envdoctor.probes.source.abstract_values import CALLED, UNKNOWN, Value, is_transparent, joined, names_class
 from envdoctor.probes.source.bindings import (
     ADDED,
     ANNOTATED,
@@ -10,6 +10,7 @@ from envdoctor.probes.source.bindings import (
     DELETED,
     ELEMENT,
     IMPORT,
+    MOST_SEGMENTS,
     PARAMETER,
     PART,
     VALUE,
@@ -93,6 +94,22 @@ def declared(annotation: ast.expr | None, place: Place, resolver: Resolving) -> 
     if len(nodes) > 1 and len(found) != 1:
         return []
     return [Value("declared", one.name) for one in found if one.kind == "ref" and names_class(one.name)]
+
+
+def of_decorated(function: Value, attr: str, resolver: Resolving) -> list[Value]:
+    """An attribute of what a decorator of elsewhere makes of a function: ``@lib.group() def cli``, ``cli.command``."""
+    decorators = getattr(function.node, "decorator_list", ())
+    if not decorators or function.place is None or is_transparent(decorators[0]):
+        return []
+    found = resolver.evaluate(decorators[0], function.place)
+    made = [(one, joined(one.name, CALLED) if one.kind == "made" else one.name) for one in found if _is_elsewhere(one)]
+    return [Value("member", joined(name, attr)).through(one) for one, name in made]
+
+
+def _is_elsewhere(one: Value) -> bool:
+    """Whether a value is one of a library, whose name may be continued."""
+    is_named = one.kind in {"ref", "made", "member"} and one.scope is None and not one.name.startswith("builtins.")
+    return is_named and one.name.count(".") < MOST_SEGMENTS
 
 
 _BY_KIND: dict[int, Callable[[Binding, Scope, Resolving], list[Value]]] = {

@@ -23,7 +23,7 @@ from envdoctor.probes.source.abstract_values import (
     passed_on,
     qualified,
 )
-from envdoctor.probes.source.binding_values import declared, given_by
+from envdoctor.probes.source.binding_values import declared, given_by, of_decorated
 from envdoctor.probes.source.bindings import (
     ATTRIBUTES,
     IMPORT,
@@ -172,6 +172,8 @@ class Resolver:
         """The values that an attribute of a value may resolve to."""
         if base.scope is not None and base.kind in {"self", "made", "class", "super"}:
             return self.own_attribute(base, attr)
+        if base.kind == "function":
+            return of_decorated(base, attr, self) or [UNKNOWN]
         if base.kind in {"ref", "made", "member", "declared", "element"} and base.name.count(".") < MOST_SEGMENTS:
             return [Value("ref" if base.kind == "ref" else "member", joined(base.name, attr)).through(base)]
         return [Value("ref", f"builtins.dict.{attr}")] if base.kind == "dict" and attr in OF_DICT else [UNKNOWN]

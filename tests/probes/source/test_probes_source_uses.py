@@ -883,6 +883,23 @@ def test_a_decorator_without_brackets_is_a_call_with_what_it_decorates():
 
 
 @pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("@a.group()\ndef f(): ...\nf.gone()", ["a.group.__call__.gone"]),
+        ("@a.group\ndef f(): ...\nf.gone()", ["a.group.gone"]),
+        (
+            "@a.group()\n@a.option()\ndef f(): ...\n@f.group()\ndef g(): ...\n@g.gone()\ndef h(): ...",
+            ["a.group.__call__.group.__call__.gone"],
+        ),
+        ("def own(f): ...\n@own\ndef f(): ...\nf.gone()", []),
+        ("def f(): ...\nf.gone()", []),
+    ],
+)
+def test_a_decorator_of_elsewhere_makes_what_the_name_of_its_function_means(source, names):
+    assert [use["name"] for use in calls(f"import a\n{source}\n", "a.**.gone")] == names
+
+
+@pytest.mark.parametrize(
     ("test", "names"),
     [
         ("True", ["a.B.c"]),
