@@ -152,6 +152,9 @@ def test_a_constructor_may_be_called_by_a_class_that_is_derived(code, found):
         ("mode = 'old'", True),
         ("mode = 'old' if lib.__version__ < '2' else 'new'", False),
         ("if lib.__version__ < '2':\n    mode = 'old'\nelse:\n    mode = 'new'", False),
+        ("mode = ['old'] if lib.__version__ < '2' else []", False),
+        ("if lib.__version__ < '2':\n    mode = ['old']\nelse:\n    mode = []", False),
+        ("mode = ['old']", True),
         ("if flag:\n    mode = 'old'\nelse:\n    mode = 'new'", True),
     ],
 )

@@ -78,7 +78,7 @@ class Value:
 
     def provided_for(self) -> Value:
         """Give the same as bound where its absence is provided for, which matters if it comes from outside the file."""
-        if self.kind not in {"ref", "made", "member", "constant", "dict"} or self.scope is not None:
+        if self.kind not in {"ref", "made", "member", "constant", "dict", "items"} or self.scope is not None:
             return self
         copy = Value(self.kind, self.name, node=self.node, place=self.place, parts=self.parts)
         copy.given = self.given

@@ -157,7 +157,7 @@ class Arguments:
         fields.update({"form": sorted(written), "values": constants(found, flat), "begins": beginnings(flat)})
         answer: dict[str, Any] = {field: value for field, value in fields.items() if value}
         answer.update(constant(found))
-        if any(one.spared for one in flat):
+        if any(one.spared for one in (*found, *flat)):
             answer["provided"] = True
         if depth == 0:
             self._entries(flat, answer)

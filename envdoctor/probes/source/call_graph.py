@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 import operator
 
 from envdoctor.probes.source.abstract_values import Call
@@ -80,7 +81,8 @@ class Callers:
     def of(self, functions: set[Scope]) -> list[tuple[Call, Scope]]:
         """The calls in this file of the first of some functions that has any, each with the function."""
         for function in sorted(functions, key=lambda one: one.inside.order):
-            found = [(Call(node, place), function) for node, place in self._calls.get(function.name, ())]
+            calling = [*self._calls.get(function.name, ()), *self._started.get(function.name, ())]
+            found = [(Call(node, place), function) for node, place in calling]
             calls = [one for one in found if self._calls_it(*one)]
             if calls:
                 return calls[:MOST_CALLERS]
@@ -127,6 +129,17 @@ class Callers:
                 if isinstance(node, ast.Call):
                     name = str(getattr(node.func, "attr", None) or getattr(node.func, "id", ""))
                     found.setdefault(name, []).append((node, place))
+        return found
+
+    @functools.cached_property
+    def _started(self) -> dict[str, list[tuple[ast.Call, Place]]]:
+        """The calls that processes and threads make: ``Process(target=f, args=(a, b))`` calls ``f(a, b)``."""
+        found: dict[str, list[tuple[ast.Call, Place]]] = {}
+        for node, place in itertools.chain.from_iterable(self._calls.values()):
+            given = {one.arg: one.value for one in node.keywords}
+            target, args = given.get("target"), given.get("args")
+            if isinstance(target, ast.Name) and isinstance(args, (ast.Tuple, ast.List)):
+                found.setdefault(target.id, []).append((ast.Call(target, args.elts, []), place))
         return found
 
 

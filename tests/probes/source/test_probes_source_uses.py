@@ -911,3 +911,18 @@ def test_a_decorator_of_elsewhere_makes_what_the_name_of_its_function_means(sour
 def test_an_attribute_of_what_is_given_where_no_other_class_is_asked_for(test, names):
     source = f"import a\ndef f(x, y):\n  if {test}:\n    return x.c\nf(a.B(), 1)"
     assert [use["name"] for use in found(source, "a.B.c")] == names
+
+
+@pytest.mark.parametrize(
+    ("started", "names"),
+    [
+        ("Process(target=f, args=(a.B(), 1))", ["a.B.c"]),
+        ("Thread(target=f, args=[a.B()])", ["a.B.c"]),
+        ("Process(target=f, args=(1, a.B()))", []),
+        ("Process(target=g, args=(a.B(),))", []),
+        ("Process(target=f, args=rest)", []),
+    ],
+)
+def test_what_a_process_is_started_with_is_given_to_its_function(started, names):
+    source = f"import a\ndef f(x, y=0):\n  x.c()\n{started}\n"
+    assert [use["name"] for use in calls(source, "a.B.c")] == names
