@@ -133,12 +133,12 @@ def _parser() -> Parser:
     add_ignore(parser)
     add_format(parser, ("text", "json", "html"))
     parser.add_argument("--all", action="store_true", help="end warnings too, not only errors")
-    group = parser.add_argument_group("carrying it out")
-    group.add_argument(
+    parser.add_argument(
         "--link", action="store_true",
         help="look into the wheels of what the plan moves for names and modules that others take of them and that are "
         "not there, as check --link does; a plan that would bring such an error is refused, and another one looked for",
     )  # fmt: skip
+    group = parser.add_argument_group("carrying it out")
     group.add_argument(
         "--try", action="store_true", dest="attempt",
         help="carry the plan out in a copy of the environment first, and import there all that could be imported; what "

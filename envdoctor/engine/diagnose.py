@@ -143,7 +143,8 @@ def remedies(
 ) -> Sequence[Remedy]:
     """The remedies of a rule that are on offer in this snapshot, best first.
 
-    What cannot be installed on its Python is left out or, where nothing else would be left, needs another one first.
+    What cannot be installed on its Python, or was seen not to cure there, is left out or, where nothing else would be
+    left, needs another Python first.
     """
     offered, elsewhere = [], []
     for stated in texts["remedies"]:

@@ -145,37 +145,31 @@ class Places:
         final = [one for one in inside if not (one.yanked or Version(one.version).is_prerelease)]
         return frozenset[str]().union(*(one.pythons for one in final or inside)) if found else _EVERY
 
-    def may(self, condition: Mapping[str, Any], python: str, consumer: str = "") -> bool:
-        """Whether a condition can hold on a Python, whatever is not about Pythons and releases."""
-        return all(self._may(fact, value, python, consumer) for fact, value in condition.items())
+    def may(self, condition: Mapping[str, Any], python: str, consumer: str = "", *, sure: bool = False) -> bool:
+        """Whether a condition can hold on a Python, whatever is not about Pythons and releases.
 
-    def _may(self, fact: str, value: Any, python: str, consumer: str) -> bool:
+        With ``sure``, whether it does hold, whatever is installed besides a consumer.
+        """
+        return all(self._may(fact, value, python, consumer, sure=sure) for fact, value in condition.items())
+
+    def _may(self, fact: str, value: Any, python: str, consumer: str, *, sure: bool) -> bool:
         if fact in {"all", "any"}:
-            return (all if fact == "all" else any)(self.may(one, python, consumer) for one in value)
+            return (all if fact == "all" else any)(self.may(one, python, consumer, sure=sure) for one in value)
         if fact == "not":
-            return not self.must(value, python, consumer)
+            return not self.may(value, python, consumer, sure=not sure)
+        if fact == "packages" and sure:
+            return all(said == "present" and name == consumer for name, said in value.items())
         if fact == "packages":
             return all(self._has(name, said, python, consumer) for name, said in value.items())
-        return fact != "python" or any(within(f"{python}.{patch}", _version(value)) for patch in (0, 99))
+        if fact == "python" and not (sure and not isinstance(value, str)):
+            return any(within(f"{python}.{patch}", _version(value)) for patch in (0, 99))
+        return not sure
 
     def _has(self, name: str, said: str, python: str, consumer: str) -> bool:
         if said == "absent":
             return name != consumer
         range_ = "" if said == "present" else said
         return any(python in self.released(one, range_) for one in (name, *self.families.get(name, ())))
-
-    def must(self, condition: Mapping[str, Any], python: str, consumer: str = "") -> bool:
-        """Whether a condition holds on a Python, whatever is installed besides a consumer."""
-        return all(self._must(fact, value, python, consumer) for fact, value in condition.items())
-
-    def _must(self, fact: str, value: Any, python: str, consumer: str) -> bool:
-        if fact in {"all", "any"}:
-            return (all if fact == "all" else any)(self.must(one, python, consumer) for one in value)
-        if fact == "not":
-            return not self.may(value, python, consumer)
-        if fact == "packages":
-            return all(said == "present" and name == consumer for name, said in value.items())
-        return isinstance(value, str) and fact == "python" and self._may(fact, value, python, consumer)
 
 
 def _name(requirement: str) -> str:

@@ -282,13 +282,16 @@ def reaching(bindings: list[Binding], place: Place, *, later: bool) -> list[Bind
     last = _last_around(bindings, place)
     since = last.order if last is not None else -1
     found = [one for one in bindings if one is last or (one.order > since and (later or _reaches(one, place, last)))]
-    return found if later else [one for one in found if not any(_replaces(other, one, place) for other in found)]
+    return found if later else _not_replaced(found, place)
 
 
-def _replaces(binding: Binding, other: Binding, place: Place) -> bool:
-    """Whether a binding comes after another for certain, and before a read."""
-    is_between = binding.definite and other.order < binding.order <= place.order
-    return is_between and binding.place.scope is place.scope and binding.place.block in other.place.block.path()
+def _not_replaced(bindings: list[Binding], place: Place) -> list[Binding]:
+    """The bindings without those that another one comes after for certain, in a block around them and before a read."""
+    last: dict[Block, int] = {}
+    for one in bindings:
+        if one.definite and one.order <= place.order and one.place.scope is place.scope:
+            last[one.place.block] = max(one.order, last.get(one.place.block, one.order))
+    return [one for one in bindings if all(last.get(block, -1) <= one.order for block in one.place.block.path())]
 
 
 def _last_around(bindings: list[Binding], place: Place) -> Binding | None:

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 _NO_UV = "uv was not found, and trials are built with it: pip install 'pyenvdoctor[workshop]', or put uv on PATH"
 _REASON = 300
+#: The reason why nothing is known of a trial whose installation was given up.
+TOOK_LONGER = "installing took longer"
 #: A day after everything that is published.
 _FUTURE = "2999-12-31"
 #: What builds an old release, and need not be as old.
@@ -347,7 +349,7 @@ def _started(
     env = {**kept, "NO_COLOR": "1", **own}
     status = processes.run(command, log, seconds=seconds, directory=os.path.dirname(directory), env=env)
     if status is None:
-        raise UnbuiltError(f"installing took longer than {seconds} seconds")
+        raise UnbuiltError(f"{TOOK_LONGER} than {seconds} seconds")
     if status:
         with open(log, encoding="utf-8", errors="replace") as file:
             said = file.read()

@@ -52,7 +52,7 @@ def not_everywhere(survey: Survey, verdicts: Verdicts) -> dict[str, str]:
     found: dict[str, str] = {}
     for end, shown in _shown(survey, verdicts):
         tried = list(_until_cured(survey, end, shown, verdicts)) if end.axis == PYTHON else []
-        failed = [one for one in tried if verdicts(one.name) not in {AGREES, CONTRADICTS}]
+        failed = [one for one in tried if verdicts(one.name) not in {None, AGREES, CONTRADICTS}]
         if len(failed) < len(tried) or any(one["kind"] == "change" for one in survey.rule.remedies):
             inner = list(_inward(survey, end, shown, verdicts))
             for number, one in enumerate(failed):

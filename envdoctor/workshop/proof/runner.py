@@ -238,7 +238,8 @@ class Run:
         survey = self.surveys[name]
         edges = survey.edges(lambda one: self._verdict(name, one))
         left = list(gaps.missing(survey, edges, rows, self.plans[name]))
-        cures = far_cures.not_everywhere(survey, lambda one: self._verdict(name, one))
+        late = {row["trial"] for row in rows if build.TOOK_LONGER in str(row.get("reason"))}  # which tells nothing
+        cures = far_cures.not_everywhere(survey, lambda one: None if one in late else self._verdict(name, one))
         return {"meaning": record.MEANING, "edges": edges, "missing": left, **({"cures": cures} if cures else {})}
 
 
